@@ -1,0 +1,3 @@
+module n8n-retry-planner
+
+go 1.26
