@@ -1,0 +1,144 @@
+package envelope
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// BatchTooLargeError says that a batch has more items than are taken
+// (error_code batch_too_large).
+type BatchTooLargeError struct{ Limit int }
+
+func (e *BatchTooLargeError) Error() string {
+	return fmt.Sprintf("the batch has more than %d items; send it in several calls", e.Limit)
+}
+
+// Element is one element of a batch: the item, flat or inside an n8n item
+// ({"json": …, "pairedItem": …}).
+type Element struct {
+	Item    *Item
+	Invalid *InvalidError // set when the item is not valid; then only Append may be used
+
+	outer *Item // the n8n item around it, nil for a flat one
+}
+
+// DecodeBatch reads the body of POST /v1/plan/batch and calls each with every
+// element in order. The element may be used until each returns.
+//
+// It gives a *MalformedError when raw is not one JSON array and a
+// *BatchTooLargeError past limit items. An item that is not valid is no error
+// of the batch: its element says so.
+func DecodeBatch(raw []byte, limit int, now time.Time, each func(*Element)) error {
+	s := new(scanner)
+	if err := s.start(raw); err != nil {
+		return err
+	}
+	if s.dec.PeekKind() != '[' {
+		if _, err := s.value(); err != nil {
+			return err
+		}
+		return &MalformedError{Problem: "the body is not a JSON array; send the items as one array", Offset: -1}
+	}
+	if err := s.token(); err != nil {
+		return err
+	}
+	outer, inner := items.Get().(*Item), items.Get().(*Item)
+	defer outer.Release()
+	defer inner.Release()
+	for n := 0; s.dec.PeekKind() != ']'; n++ {
+		if n == limit {
+			return &BatchTooLargeError{Limit: limit}
+		}
+		e, err := decodeElement(s, outer, inner, now)
+		if err != nil {
+			return err
+		}
+		each(e)
+	}
+	if err := s.token(); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+func decodeElement(s *scanner, outer, inner *Item, now time.Time) (*Element, error) {
+	outer.clear()
+	e := &Element{Item: outer}
+	isItem, err := outer.read(s)
+	if err != nil {
+		return nil, err
+	}
+	if !isItem {
+		e.Invalid = &InvalidError{Attempts: 1, Faults: []Fault{
+			{Field: "", Rule: "object", Message: "the item is not an object; send its fields as one object"}}}
+		return e, nil
+	}
+	if value, ok := outer.n8nJSON(); ok {
+		inner.clear()
+		inner.scan.resume(value)
+		if _, err := inner.read(inner.scan); err != nil {
+			return nil, err
+		}
+		e.outer, e.Item = outer, inner
+	}
+	if err := e.Item.interpret(now); err != nil && !errors.As(err, &e.Invalid) {
+		return nil, err
+	}
+	return e, nil
+}
+
+// n8nJSON gives the json of an n8n item. An item that has state fields beside
+// it is a flat one whose caller has a field of that name.
+func (it *Item) n8nJSON() ([]byte, bool) {
+	value, ok := it.get(fJSON)
+	if !ok || !isObject(value) || it.place[fMaxAttempts] != 0 || it.place[fStatusCode] != 0 {
+		return nil, false
+	}
+	return value, true
+}
+
+// Append appends the element's answer in the element's own form: answer
+// appends the item's answer itself, and is not called for an item that is not
+// valid.
+func (e *Element) Append(dst []byte, answer func(dst []byte) []byte) []byte {
+	if e.Invalid != nil {
+		invalid := e.Invalid
+		answer = func(dst []byte) []byte { return appendInvalid(dst, invalid) }
+	}
+	if e.outer == nil {
+		return answer(dst)
+	}
+	for i := range e.outer.members {
+		m := &e.outer.members[i]
+		if i == 0 {
+			dst = append(dst, '{')
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, m.rawName...), ':')
+		if m.field == fJSON {
+			dst = answer(dst)
+		} else {
+			dst = append(dst, m.value...)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendInvalid appends the answer to an item of a batch that is not valid
+// (contract section 4).
+func appendInvalid(dst []byte, e *InvalidError) []byte {
+	dst = append(dst, `{"error_code":"invalid_state","attempts":`...)
+	dst = strconv.AppendInt(dst, e.Attempts, 10)
+	dst = append(dst, `,"last_status":`...)
+	dst = appendStatus(dst, e.LastStatus)
+	dst = append(dst, `,"decision":"stop","next_request":false,"errors":`...)
+	list, err := json.Marshal(e.Faults)
+	if err != nil { // strings alone: cannot fail
+		list = []byte("[]")
+	}
+	return append(append(dst, list...), '}')
+}

@@ -1,0 +1,51 @@
+package envelope
+
+import "fmt"
+
+// MalformedError says that the bytes are not one JSON value of the expected
+// form (error_code malformed_json). Its text says what to change and never
+// repeats what was sent.
+type MalformedError struct {
+	Problem string // what is wrong and what to do
+	Offset  int64  // where, in bytes; -1 when no place can be named
+	Err     error  // the JSON package's own error, may be nil
+}
+
+func (e *MalformedError) Error() string {
+	if e.Offset < 0 {
+		return e.Problem
+	}
+	return fmt.Sprintf("%s (at byte %d)", e.Problem, e.Offset)
+}
+
+// Unwrap gives the JSON package's error.
+func (e *MalformedError) Unwrap() error { return e.Err }
+
+// Fault is one field that is missing or against its rule.
+type Fault struct {
+	Field   string `json:"field"`   // dotted path, such as policy.max_wait
+	Rule    string `json:"rule"`    // the rule's name, such as required or min
+	Message string `json:"message"` // a sentence that says what to change
+}
+
+// InvalidError lists everything that is wrong with an item (error_code
+// invalid_state). Attempts and LastStatus are what could be read all the same.
+type InvalidError struct {
+	Faults     []Fault
+	Attempts   int64 // 1 when it could not be read
+	LastStatus int   // 0 when it could not be read
+}
+
+func (e *InvalidError) Error() string {
+	if len(e.Faults) == 1 {
+		return e.Faults[0].Message
+	}
+	return fmt.Sprintf("%s (and %d more)", e.Faults[0].Message, len(e.Faults)-1)
+}
+
+// faults collects what is wrong, so that all of it is told at once.
+type faults struct{ list []Fault }
+
+func (f *faults) add(field, rule, message string) {
+	f.list = append(f.list, Fault{Field: field, Rule: rule, Message: field + " " + message})
+}

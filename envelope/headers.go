@@ -1,0 +1,74 @@
+package envelope
+
+import (
+	"bytes"
+
+	"github.com/tidwall/gjson"
+)
+
+// header is one member of the headers object: the decoded name and the value
+// as it was written (a JSON string, number, null or array).
+type header struct {
+	name  []byte
+	value []byte
+}
+
+// headers are a response's headers. Names are compared without case, and one
+// name may stand in several spellings.
+type headers []header
+
+// validHeaderValue tells whether a value is a string, a number or an array of
+// strings. null counts as absent, in an array too.
+func validHeaderValue(value []byte) bool {
+	if !isArray(value) {
+		return isString(value) || isNumber(value) || isNull(value)
+	}
+	valid := true
+	gjson.ParseBytes(value).ForEach(func(_, element gjson.Result) bool {
+		valid = element.Type == gjson.String || element.Type == gjson.Number || element.Type == gjson.Null
+		return valid
+	})
+	return valid
+}
+
+// has tells whether a header of that name is there with any value but null.
+func (h headers) has(name string) bool { return len(h.values(name)) > 0 }
+
+// values gives the texts of all headers of that name, those of an array one by
+// one. A number's text is the one that was sent. null elements are left out. A
+// text is never split at a comma.
+func (h headers) values(name string) []string {
+	var out []string
+	for _, e := range h {
+		if len(e.name) != len(name) || !bytes.EqualFold(e.name, []byte(name)) {
+			continue
+		}
+		switch {
+		case isString(e.value):
+			out = append(out, string(text(e.value)))
+		case isNumber(e.value):
+			out = append(out, string(e.value))
+		case isArray(e.value):
+			gjson.ParseBytes(e.value).ForEach(func(_, element gjson.Result) bool {
+				switch element.Type {
+				case gjson.String:
+					out = append(out, element.Str)
+				case gjson.Number:
+					out = append(out, element.Raw)
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+// only gives the text of a header that is there once and not blank.
+func (h headers) only(name string) (string, bool) {
+	values := h.values(name)
+	if len(values) != 1 {
+		return "", false
+	}
+	value := trimBlanks(values[0])
+	return value, value != ""
+}

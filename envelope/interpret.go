@@ -1,0 +1,190 @@
+package envelope
+
+import (
+	"math"
+	"time"
+
+	"n8n-retry-planner/planner"
+)
+
+// interpret makes typed values of the members. All faults are found before it
+// gives up.
+func (it *Item) interpret(now time.Time) error {
+	var f faults
+	var failed failure
+	errorValue, isFailure := it.get(fError)
+	if isFailure {
+		it.failed = true
+		failed = it.failureOf(errorValue, &f)
+		it.Outcome.Class, it.Outcome.Status = failed.class, failed.status
+	} else {
+		it.readResponse(&f)
+	}
+	it.readState(&f)
+	it.readRequest(&failed, &f)
+
+	extras := policyExtras{dialect: DefaultDialect}
+	it.Policy = planner.DefaultPolicy()
+	if value, ok := it.get(fPolicy); ok {
+		if isObject(value) {
+			it.Policy, extras = readPolicy(it.policy, now, &f)
+		} else {
+			f.add("policy", "object", "must be an object")
+		}
+	}
+	it.WantsExplanation, it.dialect = extras.explain, extras.dialect
+	if it.Policy.Jitter == planner.JitterDecorrelated {
+		it.State.LastWait = it.optionalSeconds(fWaitSeconds, "wait_seconds", &f)
+	}
+	if len(f.list) > 0 {
+		return &InvalidError{Faults: f.list, Attempts: max(it.State.Attempts, 1), LastStatus: it.Outcome.Status}
+	}
+	if it.Outcome.Status != 0 {
+		it.applyDialect(&failed, extras.serverClock, now)
+	}
+	return nil
+}
+
+func (it *Item) failureOf(value []byte, f *faults) failure {
+	if !isString(value) && !isObject(value) {
+		f.add("error", "object", "must be the error object or text of an n8n error item")
+		return failure{}
+	}
+	details, _ := it.get(fDetails)
+	return readFailure(value, details)
+}
+
+func (it *Item) readResponse(f *faults) {
+	if value, ok := it.get(fStatusCode); !ok {
+		f.add("statusCode", "required", "is missing; send the response's status, or error for a call that failed")
+	} else if status, ok := integer(value); !ok || status < 100 || status > 599 {
+		f.add("statusCode", "status", "must be an integer from 100 to 599")
+	} else {
+		it.Outcome.Status = int(status)
+	}
+	if value, ok := it.get(fHeaders); ok && !isObject(value) {
+		f.add("headers", "object", "must be an object of header names and values")
+	}
+	for _, h := range it.headers {
+		if !validHeaderValue(h.value) {
+			f.add("headers."+shortened(string(h.name)), "header_value", "must be a string, a number or an array of strings")
+		}
+	}
+}
+
+func (it *Item) readState(f *faults) {
+	s := &it.State
+	s.Attempts = 1
+	if value, ok := it.get(fAttempts); ok {
+		s.Attempts = it.count(value, "attempts", f)
+		if s.Attempts == math.MaxInt64 {
+			f.add("attempts", "max", "must be below 9223372036854775807, so that it can be counted on")
+		}
+	}
+	if value, ok := it.required(fMaxAttempts, "max_attempts", f); ok {
+		s.MaxAttempts = it.count(value, "max_attempts", f)
+	}
+	s.Base = it.positiveSeconds(fBase, "base", f)
+	s.ExpCap = it.positiveSeconds(fExpCap, "exp_cap", f)
+	if value, ok := it.required(fTotalWaitBudget, "total_wait_budget", f); ok {
+		s.Budget = f.seconds(value, "total_wait_budget")
+	}
+	s.Elapsed = it.optionalSeconds(fElapsedWait, "elapsed_wait", f)
+}
+
+func (it *Item) readRequest(failed *failure, f *faults) {
+	it.Request.Method = it.nonEmptyString(fMethod, "method", f)
+	if it.Request.Method == "" {
+		it.Request.Method = failed.method
+	}
+	it.Request.IdempotencyKey = it.nonEmptyString(fIdempotencyKey, "idempotency_key", f) != ""
+	it.TaskID = it.nonEmptyString(fTaskID, "task_id", f)
+}
+
+// applyDialect reads what the server says about its limits.
+func (it *Item) applyDialect(failed *failure, serverClock bool, now time.Time) {
+	r := response{status: it.Outcome.Status, headers: it.headers, now: now}
+	if it.failed {
+		r.headers, r.body = failed.headers, failed.body
+	} else if body, ok := it.get(fBody); ok {
+		r.body = body
+	} else {
+		r.body, _ = it.get(fData)
+	}
+	if serverClock {
+		r.now = r.serverTime(now)
+	}
+	it.reading = it.dialect.read(&r)
+	o := &it.Outcome
+	o.Class, o.Floor = it.reading.class, it.reading.floor
+	o.BadRetryAfter, o.NotProcessed = it.reading.bad, it.reading.notProcessed
+}
+
+// serverTime gives the response's own Date, where there is exactly one that
+// can be read and no Age (RFC 9111 §5.1: a reply from a cache is older than
+// its Date says); otherwise the local clock.
+func (r *response) serverTime(local time.Time) time.Time {
+	value, ok := r.headers.only("date")
+	if !ok || r.headers.has("age") {
+		return local
+	}
+	date, ok := ParseHTTPDate(value, local)
+	if !ok {
+		return local
+	}
+	return date
+}
+
+func (it *Item) required(at field, name string, f *faults) ([]byte, bool) {
+	value, ok := it.get(at)
+	if !ok {
+		f.add(name, "required", "is missing; set it in the workflow's Request node")
+	}
+	return value, ok
+}
+
+func (it *Item) count(value []byte, name string, f *faults) int64 {
+	n, ok := integer(value)
+	switch {
+	case !ok:
+		f.add(name, "integer", "must be an integer")
+	case n < 1:
+		f.add(name, "min", "must be 1 or more")
+	}
+	return n
+}
+
+func (it *Item) positiveSeconds(at field, name string, f *faults) float64 {
+	value, ok := it.required(at, name, f)
+	if !ok {
+		return 0
+	}
+	n, ok := number(value)
+	switch {
+	case !ok:
+		f.add(name, "number", "must be a number of seconds")
+	case n <= 0:
+		f.add(name, "greater_than", "must be more than 0 seconds")
+	}
+	return n
+}
+
+func (it *Item) optionalSeconds(at field, name string, f *faults) float64 {
+	value, ok := it.get(at)
+	if !ok {
+		return 0
+	}
+	return f.seconds(value, name)
+}
+
+func (it *Item) nonEmptyString(at field, name string, f *faults) string {
+	value, ok := it.get(at)
+	if !ok {
+		return ""
+	}
+	s := stringOrEmpty(value)
+	if s == "" {
+		f.add(name, "string", "must be a non-empty string; leave it out when there is none")
+	}
+	return s
+}

@@ -1,0 +1,137 @@
+package envelope
+
+import (
+	"sync"
+	"time"
+
+	"n8n-retry-planner/planner"
+)
+
+// member is one member of an object, name and value as they were written.
+type member struct {
+	rawName []byte
+	value   []byte
+	field   field
+}
+
+// Item is one decoded n8n item: what the call gave, where the loop stands, and
+// the caller's own members. It points into the text that it was read from.
+type Item struct {
+	Outcome planner.Outcome
+	State   planner.State
+	Request planner.Request
+	Policy  planner.Policy
+	TaskID  string // "" when there is none
+
+	// WantsExplanation is policy.explain.
+	WantsExplanation bool
+
+	scan    *scanner
+	members []member
+	place   [numFields]int // 1 + the index in members, 0 when absent
+	headers headers
+	policy  []member
+
+	failed  bool // the outcome is an n8n error item
+	dialect *Dialect
+	reading reading
+}
+
+var items = sync.Pool{New: func() any { return &Item{scan: new(scanner)} }}
+
+// Decode reads one item, the whole body of POST /v1/plan. now is the clock for
+// dates and the deadline. The item points into raw, which must not change
+// until Release.
+//
+// It gives a *MalformedError when raw is not one JSON object, and an
+// *InvalidError when a field is missing or against its rule.
+func Decode(raw []byte, now time.Time) (*Item, error) {
+	it := items.Get().(*Item)
+	if err := it.decode(raw, now); err != nil {
+		it.Release()
+		return nil, err
+	}
+	return it, nil
+}
+
+func (it *Item) decode(raw []byte, now time.Time) error {
+	if err := it.scan.start(raw); err != nil {
+		return err
+	}
+	isItem, err := it.read(it.scan)
+	if err == nil {
+		err = it.scan.end()
+	}
+	if err != nil {
+		return err
+	}
+	if !isItem {
+		return &MalformedError{Problem: "the body is not a JSON object; send the item's fields as one object", Offset: -1}
+	}
+	return it.interpret(now)
+}
+
+// Release gives the item back for reuse. It must not be used afterwards.
+func (it *Item) Release() {
+	it.clear()
+	it.scan.release()
+	// A caller's many members must not stay in memory for ever.
+	if cap(it.members) > 1024 || cap(it.headers) > 1024 || cap(it.policy) > 1024 {
+		return
+	}
+	items.Put(it)
+}
+
+func (it *Item) clear() {
+	clear(it.members)
+	clear(it.headers)
+	clear(it.policy)
+	*it = Item{scan: it.scan, members: it.members[:0], headers: it.headers[:0], policy: it.policy[:0]}
+}
+
+// read takes the members of the object that comes next in s. isItem is false
+// when another value comes next, which is skipped.
+func (it *Item) read(s *scanner) (isItem bool, err error) {
+	if s.dec.PeekKind() != '{' {
+		_, err = s.value()
+		return false, err
+	}
+	return true, s.members(func(rawName []byte) error {
+		m := member{rawName: rawName, field: fieldOf(text(rawName))}
+		var err error
+		switch {
+		case m.field == fHeaders && s.dec.PeekKind() == '{':
+			m.value, err = s.membersWithText(it.addHeader)
+		case m.field == fPolicy && s.dec.PeekKind() == '{':
+			m.value, err = s.membersWithText(it.addPolicyMember)
+		default:
+			m.value, err = s.value()
+		}
+		if err != nil {
+			return err
+		}
+		it.members = append(it.members, m)
+		if m.field != callersOwn {
+			it.place[m.field] = len(it.members)
+		}
+		return nil
+	})
+}
+
+func (it *Item) addHeader(rawName, value []byte) {
+	it.headers = append(it.headers, header{name: text(rawName), value: value})
+}
+
+func (it *Item) addPolicyMember(rawName, value []byte) {
+	it.policy = append(it.policy, member{rawName: rawName, value: value})
+}
+
+// get gives the value of a contract field; ok is false when it is absent or
+// null.
+func (it *Item) get(f field) (value []byte, ok bool) {
+	at := it.place[f]
+	if at == 0 || isNull(it.members[at-1].value) {
+		return nil, false
+	}
+	return it.members[at-1].value, true
+}

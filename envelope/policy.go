@@ -1,0 +1,188 @@
+package envelope
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"n8n-retry-planner/planner"
+)
+
+// policyExtras are the policy fields that are about reading, not planning.
+type policyExtras struct {
+	dialect     *Dialect
+	serverClock bool
+	explain     bool
+}
+
+var jitterNames = map[string]planner.Jitter{
+	"none": planner.JitterNone, "full": planner.JitterFull,
+	"equal": planner.JitterEqual, "decorrelated": planner.JitterDecorrelated,
+}
+
+// readPolicy reads the members of the policy object. A field that is not known
+// is a fault: a misspelt limit must not be silently no limit.
+func readPolicy(members []member, now time.Time, f *faults) (planner.Policy, policyExtras) {
+	p := planner.DefaultPolicy()
+	extras := policyExtras{dialect: DefaultDialect}
+	for _, m := range members {
+		name := string(text(m.rawName))
+		path := "policy." + name
+		value := m.value
+		if isNull(value) && knownPolicyField(name) {
+			continue
+		}
+		switch name {
+		case "retry_statuses":
+			p.RetryStatuses = readStatuses(value, path, f)
+		case "safe_to_retry":
+			if f.boolean(value, path) {
+				p.Safety = planner.SafetyVouched
+			} else {
+				p.Safety = planner.SafetyForbidden
+			}
+		case "max_wait":
+			p.MaxWait = f.seconds(value, path)
+		case "spread":
+			p.Spread = f.seconds(value, path)
+		case "deadline":
+			p.UntilDeadline = readDeadline(value, path, now, f)
+		case "jitter":
+			jitter, ok := jitterNames[stringOrEmpty(value)]
+			if !ok {
+				f.add(path, "one_of", `must be "none", "full", "equal" or "decorrelated"`)
+			}
+			p.Jitter = jitter
+		case "provider":
+			extras.dialect = LookupDialect(stringOrEmpty(value))
+			if extras.dialect == nil {
+				f.add(path, "one_of", "must be a name from GET /v1/providers")
+				extras.dialect = DefaultDialect
+			}
+		case "clock":
+			switch stringOrEmpty(value) {
+			case "local":
+			case "server":
+				extras.serverClock = true
+			default:
+				f.add(path, "one_of", `must be "local" or "server"`)
+			}
+		case "explain":
+			extras.explain = f.boolean(value, path)
+		default:
+			f.add("policy."+shortened(name), "unknown", "is not a policy field; correct its spelling or remove it")
+		}
+	}
+	return p, extras
+}
+
+func knownPolicyField(name string) bool {
+	switch name {
+	case "retry_statuses", "safe_to_retry", "max_wait", "spread", "deadline", "jitter", "provider", "clock", "explain":
+		return true
+	}
+	return false
+}
+
+func readStatuses(value []byte, path string, f *faults) planner.StatusSet {
+	const rule = "must be an array of HTTP statuses, each an integer from 100 to 599"
+	if !isArray(value) {
+		f.add(path, "array", rule)
+		return planner.StatusSet{}
+	}
+	var codes []int
+	ok := true
+	gjson.ParseBytes(value).ForEach(func(_, element gjson.Result) bool {
+		status := httpStatus(element)
+		ok = status != 0
+		codes = append(codes, status)
+		return ok
+	})
+	if !ok {
+		f.add(path, "status", rule)
+	}
+	return planner.NewStatusSet(codes...)
+}
+
+// lastEpoch is the end of the year 9999, the last moment that RFC 3339 can
+// name. An epoch past it is one in milliseconds, and would silently be no
+// deadline at all.
+const lastEpoch = 253402300799
+
+// readDeadline gives the seconds from now to an RFC 3339 time or an epoch in
+// seconds; negative when it is past.
+func readDeadline(value []byte, path string, now time.Time, f *faults) float64 {
+	if epoch, ok := number(value); ok {
+		if math.Abs(epoch) > lastEpoch {
+			f.add(path, "time", "must be epoch seconds, not milliseconds; divide it by 1000")
+		}
+		whole := math.Floor(epoch)
+		return whole - float64(now.Unix()) + (epoch - whole) - float64(now.Nanosecond())/1e9
+	}
+	t, ok := parseRFC3339(stringOrEmpty(value))
+	if !ok {
+		f.add(path, "time", "must be an RFC 3339 time such as 2026-01-15T12:00:00Z, or epoch seconds")
+		return math.Inf(1)
+	}
+	return float64(t.Unix()-now.Unix()) + float64(t.Nanosecond()-now.Nanosecond())/1e9
+}
+
+// parseRFC3339 reads the date-time of RFC 3339 §5.6: T and Z in either case,
+// second 60 legal.
+func parseRFC3339(s string) (time.Time, bool) {
+	s = strings.ToUpper(trimBlanks(s))
+	leap := len(s) > 19 && s[16:19] == ":60"
+	if leap {
+		s = s[:16] + ":59" + s[19:]
+	}
+	var t time.Time
+	// UnmarshalText keeps to the grammar where time.Parse is lenient.
+	if err := t.UnmarshalText([]byte(s)); err != nil {
+		return time.Time{}, false
+	}
+	if leap {
+		t = t.Add(time.Second)
+	}
+	return t, true
+}
+
+func (f *faults) boolean(value []byte, path string) bool {
+	switch string(value) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	f.add(path, "boolean", "must be true or false")
+	return false
+}
+
+// seconds reads a duration that may be 0.
+func (f *faults) seconds(value []byte, path string) float64 {
+	n, ok := number(value)
+	switch {
+	case !ok:
+		f.add(path, "number", "must be a number of seconds")
+	case n < 0:
+		f.add(path, "min", "must be 0 seconds or more")
+	}
+	return n
+}
+
+// stringOrEmpty gives what a JSON string says, "" for any other value.
+func stringOrEmpty(value []byte) string {
+	if !isString(value) {
+		return ""
+	}
+	return string(text(value))
+}
+
+// shortened keeps a caller's own name from filling the answer.
+func shortened(name string) string {
+	if len(name) > 64 {
+		return strings.ToValidUTF8(name[:64], "") + "…"
+	}
+	return name
+}

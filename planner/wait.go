@@ -1,0 +1,76 @@
+package planner
+
+import "math"
+
+// waitParts works out the local part of the wait and sets the floor beside it
+// (section 3 of the wire contract).
+func waitParts(in *Input) Parts {
+	p := Parts{Exponential: Exponential(in.State.Base, in.State.ExpCap, in.State.Attempts), Floor: in.Outcome.Floor}
+	switch in.Policy.Jitter {
+	case JitterFull:
+		p.JitterLow, p.JitterHigh = 0, p.Exponential
+	case JitterEqual:
+		p.JitterLow, p.JitterHigh = p.Exponential/2, p.Exponential
+	case JitterDecorrelated:
+		p.JitterLow, p.JitterHigh = decorrelatedRange(&in.State)
+	default:
+		p.JitterLow, p.JitterHigh = p.Exponential, p.Exponential
+		p.Local = p.Exponential
+		return p
+	}
+	// A difference that overflows would draw +Inf or NaN; two products cannot.
+	p.Local = ceilMilli(p.JitterLow*(1-in.Draws.Jitter) + p.JitterHigh*in.Draws.Jitter)
+	if in.Policy.Jitter == JitterDecorrelated {
+		p.Local = math.Min(in.State.ExpCap, p.Local)
+	}
+	return p
+}
+
+// Exponential is min(expCap, base · 2^(attempts-1)) in seconds. It is capped
+// while still a float, so that no number of attempts overflows.
+func Exponential(base, expCap float64, attempts int64) float64 {
+	// Any finite base is past the largest float after 2200 doublings.
+	doublings := min(max(attempts-1, 0), 2200)
+	return math.Min(expCap, math.Ldexp(base, int(doublings)))
+}
+
+// decorrelatedRange is the range base to three times the previous wait; the
+// first wait has no previous one and starts from base.
+func decorrelatedRange(s *State) (low, high float64) {
+	last := s.LastWait
+	if s.Attempts <= 1 || last <= 0 {
+		last = s.Base
+	}
+	return s.Base, math.Min(math.Max(s.Base, 3*last), math.MaxFloat64)
+}
+
+// withSpread adds a random extra to a wait that fits, and gives the sum and the
+// extra. It is drawn from the room there is, so that the sum fits as well and
+// does not pile up at the limit.
+func withSpread(wait, left float64, in *Input) (sum, extra float64) {
+	// The deadline itself is already too late, so a millisecond is kept.
+	limit := math.Min(math.Min(in.Policy.MaxWait, left), in.Policy.UntilDeadline-0.001)
+	top := math.Min(in.Policy.Spread, limit-wait)
+	if !(top > 0) {
+		return wait, 0
+	}
+	extra = math.Min(ceilMilli(in.Draws.Spread*top), math.Floor(top*1000)/1000)
+	sum = math.Max(wait, ceilMilli(wait+extra))
+	if extra <= 0 || sum > limit || in.State.Elapsed+sum > in.State.Budget {
+		return wait, 0
+	}
+	return sum, extra
+}
+
+// ceilMilli rounds up to a whole millisecond. A value that is one but for
+// float noise (0.1 + 0.2) stays where it is.
+func ceilMilli(s float64) float64 {
+	if s > 1e9 {
+		return math.Ceil(s)
+	}
+	ms := s * 1000
+	if near := math.Round(ms); math.Abs(ms-near) <= near*1e-12 {
+		return near / 1000
+	}
+	return math.Ceil(ms) / 1000
+}
