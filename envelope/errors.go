@@ -1,6 +1,9 @@
 package envelope
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // MalformedError says that the bytes are not one JSON value of the expected
 // form (error_code malformed_json). Its text says what to change and never
@@ -36,11 +39,22 @@ type InvalidError struct {
 	LastStatus int   // 0 when it could not be read
 }
 
+// toldFaults is how many faults stand in the one sentence that n8n shows.
+const toldFaults = 4
+
 func (e *InvalidError) Error() string {
-	if len(e.Faults) == 1 {
-		return e.Faults[0].Message
+	var out strings.Builder
+	for i, fault := range e.Faults {
+		if i == toldFaults {
+			fmt.Fprintf(&out, " (and %d more)", len(e.Faults)-i)
+			break
+		}
+		if i > 0 {
+			out.WriteString("; ")
+		}
+		out.WriteString(fault.Message)
 	}
-	return fmt.Sprintf("%s (and %d more)", e.Faults[0].Message, len(e.Faults)-1)
+	return out.String()
 }
 
 // faults collects what is wrong, so that all of it is told at once.

@@ -56,7 +56,7 @@ func (it *Item) failureOf(value []byte, f *faults) failure {
 
 func (it *Item) readResponse(f *faults) {
 	if value, ok := it.get(fStatusCode); !ok {
-		f.add("statusCode", "required", "is missing; send the response's status, or error for a call that failed")
+		f.add("statusCode", "required", "is missing: send the response's status, or error for a call that failed")
 	} else if status, ok := integer(value); !ok || status < 100 || status > 599 {
 		f.add("statusCode", "status", "must be an integer from 100 to 599")
 	} else {
@@ -138,7 +138,7 @@ func (r *response) serverTime(local time.Time) time.Time {
 func (it *Item) required(at field, name string, f *faults) ([]byte, bool) {
 	value, ok := it.get(at)
 	if !ok {
-		f.add(name, "required", "is missing; set it in the workflow's Request node")
+		f.add(name, "required", "is missing: set it in the workflow's Request node")
 	}
 	return value, ok
 }
@@ -184,7 +184,7 @@ func (it *Item) nonEmptyString(at field, name string, f *faults) string {
 	}
 	s := stringOrEmpty(value)
 	if s == "" {
-		f.add(name, "string", "must be a non-empty string; leave it out when there is none")
+		f.add(name, "string", "must be a non-empty string, or be left out")
 	}
 	return s
 }

@@ -72,7 +72,7 @@ func readPolicy(members []member, now time.Time, f *faults) (planner.Policy, pol
 		case "explain":
 			extras.explain = f.boolean(value, path)
 		default:
-			f.add("policy."+shortened(name), "unknown", "is not a policy field; correct its spelling or remove it")
+			f.add("policy."+shortened(name), "unknown", "is not a policy field: correct its spelling or remove it")
 		}
 	}
 	return p, extras
@@ -116,7 +116,7 @@ const lastEpoch = 253402300799
 func readDeadline(value []byte, path string, now time.Time, f *faults) float64 {
 	if epoch, ok := number(value); ok {
 		if math.Abs(epoch) > lastEpoch {
-			f.add(path, "time", "must be epoch seconds, not milliseconds; divide it by 1000")
+			f.add(path, "time", "must be epoch seconds, not milliseconds: divide it by 1000")
 		}
 		whole := math.Floor(epoch)
 		return whole - float64(now.Unix()) + (epoch - whole) - float64(now.Nanosecond())/1e9

@@ -1,0 +1,27 @@
+package handlers
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"n8n-retry-planner/envelope"
+)
+
+// plan answers POST /v1/plan: one item in, one decision out.
+func (s *server) plan(c *gin.Context) {
+	body, err := readBody(c, s.MaxBodyBytes)
+	if err != nil {
+		refuse(c, err)
+		return
+	}
+	defer body.release()
+	it, err := envelope.Decode(body.Bytes(), s.Now())
+	if err != nil {
+		refuse(c, err)
+		return
+	}
+	defer it.Release()
+	answer := newBuffer()
+	defer answer.release()
+	answer.set(s.appendAnswer(answer.AvailableBuffer(), it))
+	writeJSON(c, answer.Bytes())
+}

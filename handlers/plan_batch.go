@@ -1,0 +1,36 @@
+package handlers
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"n8n-retry-planner/envelope"
+)
+
+// planBatch answers POST /v1/plan/batch: an array of items in, an array of
+// answers of the same length, order and forms out.
+func (s *server) planBatch(c *gin.Context) {
+	body, err := readBody(c, s.MaxBatchBytes)
+	if err != nil {
+		refuse(c, err)
+		return
+	}
+	defer body.release()
+	answer := newBuffer()
+	defer answer.release()
+	answer.Grow(body.Len())
+	out := append(answer.AvailableBuffer(), '[')
+	first := true
+	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item) })
+	})
+	if err != nil {
+		refuse(c, err)
+		return
+	}
+	answer.set(append(out, ']'))
+	writeJSON(c, answer.Bytes())
+}
