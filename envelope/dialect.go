@@ -47,6 +47,7 @@ type Dialect struct {
 	hints      []hint // where a wait is announced
 	more       func(*response) []hint
 	moreLabel  string // for the list of providers: what more finds
+	moreForm   form
 
 	serverClock bool   // its manual measures times against the response's own Date
 	bothClocks  bool   // the earlier of both clocks, so that no wait is too short

@@ -39,7 +39,8 @@ var autoDialect = &Dialect{
 		{at: retryInfo, form: duration},
 	},
 	more:       resetHeaders,
-	moreLabel:  "every header with limit and reset in its name, beside its remaining",
+	moreLabel:  "every header with limit and reset in its name, unless the one with remaining in its place is above 0",
+	moreForm:   looseList,
 	bothClocks: true,
 }
 

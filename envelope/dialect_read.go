@@ -38,7 +38,8 @@ func (d *Dialect) readResponse(r *response) reading {
 	if decide(candidates, &out); out.floor <= 0 && !out.bad && matched != nil && matched.wait != nil {
 		out.floor, out.source = matched.wait(r.now), "the provider's manual, for "+matched.at.label
 	}
-	out.notProcessed = d.vouch != "" && out.class == planner.RateLimited
+	// The page speaks of refused requests: a batch that was taken in part is none.
+	out.notProcessed = d.vouch != "" && out.class == planner.RateLimited && r.status == 429
 	return out
 }
 

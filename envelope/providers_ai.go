@@ -37,18 +37,23 @@ var openAIHints = []hint{
 var aiProviders = []*Dialect{
 	{
 		Name: "openai", title: "OpenAI",
-		docs: []string{"https://platform.openai.com/docs/guides/rate-limits", "https://platform.openai.com/docs/guides/error-codes"},
+		docs: []string{"https://developers.openai.com/api/docs/guides/rate-limits", "https://developers.openai.com/api/docs/guides/error-codes"},
+		// "the organization cannot successfully submit requests until the rate
+		// limit is reset"
+		vouch: "https://help.openai.com/en/articles/5955604-troubleshooting-api-rate-limits-and-429-errors",
 		rules: append([]rule{
 			{at: inBody("error.code", "error.type"), class: planner.QuotaExhausted, is: []string{"insufficient_quota",
-				"credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active", "spend_limit_reached",
-				"usage_limit_reached", "spend_limit_exceeded", "usage_limit_exceeded"}},
+				"credit_balance_exhausted", "organization_usage_limit_exceeded", "organization_spend_limit_exceeded",
+				"project_spend_limit_exceeded", "billing_hard_limit_reached", "billing_not_active"}},
 		}, shouldRetry...),
 		hints: openAIHints,
 	},
 	{
 		Name: "anthropic", aliases: []string{"claude"}, title: "Anthropic",
-		docs:       []string{"https://docs.claude.com/en/api/rate-limits", "https://docs.claude.com/en/api/errors"},
+		docs:       []string{"https://platform.claude.com/docs/en/api/rate-limits", "https://platform.claude.com/docs/en/api/errors"},
 		overloaded: []int{529},
+		// Of a request made before the limit is over: "Earlier retries will fail".
+		vouch: "https://platform.claude.com/docs/en/api/rate-limits",
 		rules: append([]rule{
 			{at: inBody("error.details.error_code"), is: []string{"enforced_spend_limit_reached"}, class: planner.QuotaExhausted},
 			{at: inBody("error.type"), is: []string{"billing_error"}, class: planner.QuotaExhausted},

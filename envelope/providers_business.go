@@ -85,7 +85,7 @@ var businessProviders = []*Dialect{
 		// "When you reach the limit, the API stops processing any more requests".
 		vouch: "https://developer.zendesk.com/documentation/ticketing/using-the-zendesk-api/best-practices-for-avoiding-rate-limiting/",
 		hints: []hint{retryAfterHint, {at: inHeader("ratelimit-reset"), form: seconds, bucket: "ratelimit-remaining", rank: 1}},
-		more:  zendeskEndpoints, moreLabel: "headers zendesk-ratelimit-…: resets in seconds, where remaining is 0",
+		more:  zendeskEndpoints, moreLabel: "headers zendesk-ratelimit-…: resets, where remaining is 0", moreForm: seconds,
 	},
 	{
 		Name: "mailchimp", title: "Mailchimp Marketing",

@@ -39,6 +39,7 @@ var cloudProviders = []*Dialect{
 		title: "Microsoft Azure, Azure OpenAI and Cosmos DB",
 		docs: []string{"https://learn.microsoft.com/azure/azure-resource-manager/management/request-limits-and-throttling",
 			"https://learn.microsoft.com/azure/ai-foundry/openai/how-to/provisioned-get-started"},
+		// "your request isn't processed and a new retry value is returned"
 		vouch: "https://learn.microsoft.com/azure/azure-resource-manager/management/request-limits-and-throttling",
 		rules: []rule{
 			{at: inBody("error.code", "error.type"), is: []string{"insufficient_quota"}, class: planner.QuotaExhausted},
@@ -65,6 +66,8 @@ var cloudProviders = []*Dialect{
 		rules: []rule{
 			{at: googleReason, class: planner.QuotaExhausted, is: []string{"dailyLimitExceeded", "dailyLimitExceededUnreg", "quotaExceeded",
 				"uploadLimitExceeded", "variableTermLimitExceeded", "variableTermExpiredDailyExceeded", "billingNotEnabled"}},
+			{at: statusPlace, is: []string{"402"}, class: planner.QuotaExhausted},
+			{at: inGoogleError("code"), is: []string{"quota_exceeded"}, class: planner.QuotaExhausted},
 			{at: googleQuota, like: regexp.MustCompile(`(?i)per ?day|^1/d/`), class: planner.QuotaExhausted},
 			{at: inGoogleError("message"), like: regexp.MustCompile(`^Quota exceeded for quota metric '[^']*' and limit '[^']* per day`), class: planner.QuotaExhausted},
 			{at: googleReason, class: planner.RateLimited, is: []string{"rateLimitExceeded", "userRateLimitExceeded", "sharingRateLimitExceeded",

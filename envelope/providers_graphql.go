@@ -31,6 +31,7 @@ var graphQLProviders = []*Dialect{
 				"RATE_LIMIT_EXCEEDED", "Rate Limit Exceeded", "RateLimitExceeded", "FIELD_MINUTE_RATE_LIMIT_EXCEEDED",
 				"MINUTE_LIMIT_EXCEEDED", "MINUTE_RATE_LIMIT_EXCEEDED", "IP_RATE_LIMIT_EXCEEDED", "maxConcurrencyExceeded",
 				"CONCURRENCY_LIMIT_EXCEEDED", "MAX_CONCURRENCY_EXCEEDED", "FIELD_LIMIT_EXCEEDED"}},
+			{at: inBody("errors.#.extensions.status_code"), in2xx: true, is: []string{"429"}, class: planner.RateLimited},
 			{at: inBody("errors.#.message"), in2xx: true, like: regexp.MustCompile(`(?i)^(Minute limit )?rate limit exceeded`), class: planner.RateLimited},
 		},
 		hints: []hint{
