@@ -102,10 +102,12 @@ func (it *Item) applyDialect(failed *failure, serverClock bool, now time.Time) {
 	r := response{status: it.Outcome.Status, headers: it.headers, now: now}
 	if it.failed {
 		r.headers, r.body = failed.headers, failed.body
-	} else if body, ok := it.get(fBody); ok {
-		r.body = body
+	} else if data, ok := it.get(fData); ok {
+		// A data that is there is fresh: a body beside it was merged in from
+		// the state, and belongs to an earlier response.
+		r.body = data
 	} else {
-		r.body, _ = it.get(fData)
+		r.body, _ = it.get(fBody)
 	}
 	if serverClock {
 		r.now = r.serverTime(now)
