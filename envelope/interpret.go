@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"math"
 	"time"
 
 	"n8n-retry-planner/planner"
@@ -77,9 +76,6 @@ func (it *Item) readState(f *faults) {
 	s.Attempts = 1
 	if value, ok := it.get(fAttempts); ok {
 		s.Attempts = it.count(value, "attempts", f)
-		if s.Attempts == math.MaxInt64 {
-			f.add("attempts", "max", "must be below 9223372036854775807, so that it can be counted on")
-		}
 	}
 	if value, ok := it.required(fMaxAttempts, "max_attempts", f); ok {
 		s.MaxAttempts = it.count(value, "max_attempts", f)
@@ -107,7 +103,8 @@ func (it *Item) applyDialect(failed *failure, said clock, now time.Time) {
 	if it.failed {
 		r.headers, r.body = failed.headers, failed.body
 	} else if data, ok := it.get(fData); ok {
-		// A data that is there is fresh; a body beside it is of an earlier call.
+		// A data that is there is fresh: a body beside it was merged in from
+		// the state, and belongs to an earlier response.
 		r.body = data
 	} else {
 		r.body, _ = it.get(fBody)

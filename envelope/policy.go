@@ -145,6 +145,9 @@ func readDeadline(value []byte, path string, now time.Time, f *faults) float64 {
 // second 60 legal.
 func parseRFC3339(s string) (time.Time, bool) {
 	s = strings.ToUpper(trimBlanks(s))
+	if strings.Contains(s, ",") { // taken by UnmarshalText for the point of a fraction
+		return time.Time{}, false
+	}
 	leap := len(s) > 19 && s[16:19] == ":60"
 	if leap {
 		s = s[:16] + ":59" + s[19:]

@@ -43,6 +43,8 @@ func New(o Options) http.Handler {
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	get(r, "/openapi.yaml", openAPI)
+	get(r, "/workflows", listWorkflows)
+	get(r, "/workflows/:name", workflow)
 
 	v1 := r.Group("/v1", s.authorize(), s.limitInFlight())
 	v1.POST("/plan", s.plan)

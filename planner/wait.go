@@ -55,22 +55,37 @@ func withSpread(wait, left float64, in *Input) (sum, extra float64) {
 		return wait, 0
 	}
 	extra = math.Min(ceilMilli(in.Draws.Spread*top), math.Floor(top*1000)/1000)
-	sum = math.Max(wait, ceilMilli(wait+extra))
+	sum = math.Max(wait, cleanMilli(wait+extra))
 	if extra <= 0 || sum > limit || in.State.Elapsed+sum > in.State.Budget {
 		return wait, 0
 	}
 	return sum, extra
 }
 
+// Past lastMilli seconds a float64 no longer tells milliseconds apart.
+const lastMilli = 1 << 42
+
 // ceilMilli rounds up to a whole millisecond. A value that is one but for
-// float noise (0.1 + 0.2) stays where it is.
+// float noise (0.1 + 0.2) becomes that one.
 func ceilMilli(s float64) float64 {
-	if s > 1e9 {
+	if s >= lastMilli {
 		return math.Ceil(s)
 	}
+	if clean := cleanMilli(s); clean != s {
+		return clean
+	}
+	return math.Ceil(s*1000) / 1000
+}
+
+// cleanMilli gives the whole millisecond that s is but for float noise, and s
+// itself when it is none.
+func cleanMilli(s float64) float64 {
+	if s >= lastMilli {
+		return s
+	}
 	ms := s * 1000
-	if near := math.Round(ms); math.Abs(ms-near) <= near*1e-12 {
+	if near := math.Round(ms); math.Abs(ms-near) <= near*1e-15 {
 		return near / 1000
 	}
-	return math.Ceil(ms) / 1000
+	return s
 }

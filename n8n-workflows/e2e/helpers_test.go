@@ -1,0 +1,32 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var notInID = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// workflowID makes an id for a workflow out of the test's name.
+func workflowID(t *testing.T) string {
+	return strings.Trim(notInID.ReplaceAllString(t.Name(), "-"), "-")
+}
+
+// requireJSON compares a value with the JSON text that it should be.
+func requireJSON(t *testing.T, want string, got any) {
+	t.Helper()
+	require.JSONEq(t, want, mustJSON(t, got))
+}
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}

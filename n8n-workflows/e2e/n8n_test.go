@@ -1,0 +1,219 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// n8n is a running n8n with its own user folder. Workflows are created and run through the calls that its editor
+// makes, so that a run here is what a click on "Execute workflow" gives.
+type n8n struct {
+	*process
+	bin    string   // folder of the n8n and node binaries
+	env    []string // settings of every n8n process on this user folder
+	home   string
+	url    string
+	client *http.Client
+}
+
+// newN8n installs n8n if it is not in the cache yet, starts it on an empty user folder below dir and logs in.
+func newN8n(dir string) (*n8n, error) {
+	install := exec.Command("./install-n8n.sh")
+	install.Stderr = os.Stderr
+	out, err := install.Output()
+	if err != nil {
+		return nil, fmt.Errorf("install n8n: %w", err)
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	n := &n8n{
+		bin:    filepath.Join(strings.TrimSpace(string(out)), "bin"),
+		home:   filepath.Join(dir, "n8n"),
+		url:    "http://" + address,
+		client: &http.Client{Jar: jar, Timeout: 30 * time.Second},
+	}
+	if err := os.Mkdir(n.home, 0o700); err != nil {
+		return nil, err
+	}
+	_, port, _ := strings.Cut(address, ":")
+	n.env = []string{
+		"PATH=" + n.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"N8N_USER_FOLDER=" + n.home,
+		"N8N_LISTEN_ADDRESS=127.0.0.1",
+		"N8N_PORT=" + port,
+		"N8N_SECURE_COOKIE=false",
+		"N8N_DIAGNOSTICS_ENABLED=false",
+		"N8N_VERSION_NOTIFICATIONS_ENABLED=false",
+		"N8N_TEMPLATES_ENABLED=false",
+		"N8N_PERSONALIZATION_ENABLED=false",
+		"N8N_LOG_LEVEL=info",
+	}
+	if err := n.start(); err != nil {
+		return nil, err
+	}
+	owner := map[string]string{
+		"email": "owner@example.com", "firstName": "Test", "lastName": "Owner", "password": "Not-a-secret-1",
+	}
+	if err := n.call(http.MethodPost, "/rest/owner/setup", owner, nil); err != nil {
+		n.kill()
+		return nil, err
+	}
+	return n, nil
+}
+
+// start starts n8n on its user folder, also after a kill, and waits until it takes webhooks and editor calls.
+// The login survives a restart.
+func (n *n8n) start() error {
+	broker, err := brokerPort()
+	if err != nil {
+		return err
+	}
+	logFile := filepath.Join(n.home, fmt.Sprintf("n8n-%d.log", time.Now().UnixNano()))
+	p, err := startProcess(logFile, append(n.env, broker), filepath.Join(n.bin, "n8n"), "start")
+	if err != nil {
+		return err
+	}
+	n.process = p
+	// Until the log says so, /healthz answers but webhooks give 404.
+	ready := func() bool { return strings.Contains(p.log(), "Editor is now accessible") }
+	if err := p.waitUntil(2*time.Minute, ready); err != nil {
+		n.kill()
+		return err
+	}
+	return nil
+}
+
+// kill ends n8n as a crash would, with no time to save anything.
+func (n *n8n) kill() { n.signal(syscall.SIGKILL) }
+
+// brokerPort gives each n8n process its own port for task runners: two with the same port do not start.
+func brokerPort() (string, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	_, port, _ := strings.Cut(address, ":")
+	return "N8N_RUNNERS_BROKER_PORT=" + port, nil
+}
+
+// command runs an n8n command, such as import:workflow, on the same user folder and returns its standard output.
+func (n *n8n) command(args ...string) (string, error) {
+	broker, err := brokerPort()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(filepath.Join(n.bin, "n8n"), args...)
+	cmd.Env = append(append(os.Environ(), n.env...), broker)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), fmt.Errorf("n8n %s: %w: %s", args[0], err, tail(stderr.String(), 2000))
+	}
+	return stdout.String(), nil
+}
+
+// call makes one call as the editor does; answer, when not nil, gets what is under "data".
+func (n *n8n) call(method, path string, body, answer any) error {
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequest(method, n.url+path, bytes.NewReader(sent))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := n.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("n8n answered %d to %s %s: %s", resp.StatusCode, method, path, got)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(got, &struct{ Data any }{answer})
+}
+
+// add creates the workflow, as the editor's import does.
+func (n *n8n) add(t *testing.T, w workflow) {
+	t.Helper()
+	require.NoError(t, n.call(http.MethodPost, "/rest/workflows", w, nil))
+}
+
+// run starts the workflow at the named trigger node and waits until the execution has ended.
+func (n *n8n) run(t *testing.T, w workflow, trigger string) execution {
+	t.Helper()
+	var started struct{ ExecutionID string }
+	body := map[string]any{"triggerToStartFrom": map[string]string{"name": trigger}}
+	require.NoError(t, n.call(http.MethodPost, "/rest/workflows/"+w.id()+"/run", body, &started))
+	require.NotEmpty(t, started.ExecutionID)
+	return n.await(t, started.ExecutionID, time.Minute)
+}
+
+// await waits until the execution has ended, well or not, and returns it.
+func (n *n8n) await(t *testing.T, id string, timeout time.Duration) execution {
+	t.Helper()
+	var got rawExecution
+	for deadline := time.Now().Add(timeout); ; {
+		err := n.call(http.MethodGet, "/rest/executions/"+id, nil, &got)
+		require.NoError(t, err)
+		switch got.Status {
+		case "success", "error", "canceled", "crashed":
+			e, err := got.read()
+			require.NoError(t, err)
+			return e
+		}
+		require.True(t, time.Now().Before(deadline), "execution %s is still %s after %s", id, got.Status, timeout)
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+var errNoJSON = errors.New("no JSON in the output")
+
+// executeByCommand runs the workflow with `n8n execute`. Its output is the execution, between lines of log.
+func (n *n8n) executeByCommand(id string) (execution, error) {
+	out, runErr := n.command("execute", "--id="+id, "--rawOutput")
+	_, object, found := strings.Cut("\n"+out, "\n{\n")
+	if !found {
+		return execution{}, errors.Join(errNoJSON, runErr)
+	}
+	var got struct {
+		Status string
+		Data   map[string]any
+	}
+	d := json.NewDecoder(strings.NewReader("{\n" + object))
+	d.UseNumber()
+	if err := d.Decode(&got); err != nil {
+		return execution{}, err
+	}
+	return newExecution(got.Status, got.Data)
+}
