@@ -83,6 +83,9 @@ func untilEpochMillis(text string, now time.Time) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
+	if math.IsInf(ms, 1) {
+		return ms, true
+	}
 	whole := math.Floor(ms / 1000)
 	return fromNow(whole-float64(now.Unix()), (ms-whole*1000)/1000-float64(now.Nanosecond())/1e9), true
 }
@@ -99,18 +102,11 @@ func untilTime(t, now time.Time) float64 {
 // fromNow adds whole seconds and a fraction, rounded up to a millisecond; 0
 // when that is past.
 func fromNow(whole, fraction float64) float64 {
-	s := whole + fraction
-	switch {
-	case !(s > 0): // an endless one minus an endless one, too
-		return 0
-	case s > maxExactSeconds/1000:
-		return math.Ceil(s)
+	ms := fraction * 1000
+	if near := math.Round(ms); math.Abs(ms-near) < 1e-7 { // float noise: clocks have whole nanoseconds
+		ms = near
 	}
-	ms := s * 1000
-	if near := math.Round(ms); math.Abs(ms-near) < 1e-4 { // float noise; a tenth of a microsecond
-		return near / 1000
-	}
-	return math.Ceil(ms) / 1000
+	return math.Max(0, (whole*1000+math.Ceil(ms))/1000)
 }
 
 // units of a duration, in seconds, as a factor and a divisor that are exact.
@@ -142,7 +138,8 @@ func parseDuration(text string, _ time.Time) (float64, bool) {
 		rest = rest[m:]
 	}
 	if parts > 1 {
-		return fromNow(total, 0), true
+		whole := math.Floor(total)
+		return fromNow(whole, total-whole), true
 	}
 	return total, parts > 0
 }

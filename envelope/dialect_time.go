@@ -25,11 +25,14 @@ func parseISO(text string, zone *time.Location) (time.Time, bool) {
 	if m == nil {
 		return time.Time{}, false
 	}
-	second := m[6]
+	second, month := m[6], number2(m[2])
 	if second == "" {
 		second = "00"
 	}
-	t, ok := date(number4(m[1]), number2(m[2]), number2(m[3]), m[4]+":"+m[5]+":"+second)
+	if month > 12 {
+		return time.Time{}, false
+	}
+	t, ok := date(number4(m[1]), month, number2(m[3]), m[4]+":"+m[5]+":"+second)
 	if !ok {
 		return time.Time{}, false
 	}
