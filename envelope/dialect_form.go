@@ -19,15 +19,15 @@ type form struct {
 }
 
 var (
-	rfc9110      = form{name: "seconds or HTTP-date (RFC 9110 §10.2.3)", parse: ParseRetryAfter}
+	rfc9110      = form{name: "seconds or HTTP-date", parse: ParseRetryAfter}
 	seconds      = form{name: "seconds", list: true, parse: inUnits(1, 1)}
 	milliseconds = form{name: "milliseconds", list: true, parse: inUnits(1, 1000)}
 	minutes      = form{name: "minutes", list: true, parse: inUnits(60, 1)}
-	epoch        = form{name: "Unix time in seconds", list: true, parse: untilEpoch}
-	epochMillis  = form{name: "Unix time in milliseconds", list: true, parse: untilEpochMillis}
+	epoch        = form{name: "Unix seconds", list: true, parse: untilEpoch}
+	epochMillis  = form{name: "Unix milliseconds", list: true, parse: untilEpochMillis}
 	isoTime      = form{name: "ISO 8601 time", parse: inZone(time.UTC)}
 	httpDate     = form{name: "HTTP-date", parse: untilHTTPDate}
-	duration     = form{name: "duration such as 6m0s or 20ms", parse: parseDuration}
+	duration     = form{name: "duration (6m0s, 20ms)", parse: parseDuration}
 	inWords      = form{name: "a number and its unit in words", parse: parseWords}
 )
 
@@ -144,6 +144,23 @@ func parseDuration(text string, _ time.Time) (float64, bool) {
 	return total, parts > 0
 }
 
+var isoDuration = regexp.MustCompile(`^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$`)
+
+// parseISODuration reads a duration of ISO 8601 in days and less ("PT1M30S").
+func parseISODuration(text string, now time.Time) (float64, bool) {
+	m := isoDuration.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	units := ""
+	for i, unit := range []string{"d", "h", "m", "s"} {
+		if m[i+1] != "" {
+			units += m[i+1] + unit
+		}
+	}
+	return parseDuration(units, now)
+}
+
 var wordUnits = regexp.MustCompile(`(?i)^(\d+(?:\.\d+)?) ?(?:(milliseconds?|msecs?)|(seconds?|secs?)|(minutes?|mins?)|(hours?|hrs?))$`)
 
 // parseWords reads "60 seconds" or "5 minutes".
@@ -163,3 +180,14 @@ func parseWords(text string, _ time.Time) (float64, bool) {
 	}
 	return n, ok
 }
+
+// always is a wait of so many seconds.
+func always(seconds float64) *manualWait {
+	return &manualWait{strconv.FormatFloat(seconds, 'f', -1, 64) + " s", func(time.Time) float64 { return seconds }}
+}
+
+// untilMidnightUTC is the wait for a limit that is counted by UTC days.
+var untilMidnightUTC = &manualWait{"to midnight UTC", func(now time.Time) float64 {
+	now = now.UTC()
+	return untilTime(time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC), now)
+}}

@@ -82,7 +82,7 @@ func TestProvidersListsEveryName(t *testing.T) {
 	}
 	github := byName["github"]
 	assert.Equal(t, []int{429}, github.RateLimitedStatuses)
-	assert.Contains(t, github.Reads, ProviderHint{Field: "header x-ratelimit-reset", Form: "Unix time in seconds", Bucket: "x-ratelimit-remaining"})
+	assert.Contains(t, github.Reads, ProviderHint{Field: "header x-ratelimit-reset", Form: "Unix seconds", Bucket: "x-ratelimit-remaining"})
 	assert.Contains(t, github.Reads, ProviderHint{Field: "header retry-after", Form: rfc9110.name, Main: true})
 	assert.Equal(t, "google", byName["gmail"].AliasOf)
 	assert.Equal(t, byName["google"].Reads, byName["gmail"].Reads)
