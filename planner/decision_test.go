@@ -140,10 +140,12 @@ func TestPlanCountsCallsAndWaits(t *testing.T) {
 		}
 	})
 	t.Run("rounding cannot lift the sum over the budget", func(t *testing.T) {
-		// 0.1 + 0.7 is 0.7999999999999999 and 0.8 - 0.7 is 0.10000000000000009.
-		d := plan(func(in *Input) {
-			in.State.Base, in.State.Elapsed, in.State.Budget = 0.8-0.7, 0.7, math.Nextafter(0.8, 0)
-		})
+		// The difference rounds up to the wait, and the sum rounds up again.
+		const ulp = 1.0 / (1 << 52)
+		wait, elapsed, budget := 1+2*ulp, 1.5*ulp, 1+3*ulp
+		assert.LessOrEqual(t, wait, budget-elapsed)
+		assert.Greater(t, elapsed+wait, budget)
+		d := plan(func(in *Input) { in.State.Base, in.State.Elapsed, in.State.Budget = wait, elapsed, budget })
 		assert.Equal(t, CodeWaitBudgetExceeded, d.Code)
 	})
 }

@@ -118,7 +118,7 @@ func TestCeilMilli(t *testing.T) {
 		{"a whole millisecond stays", 0.123, 0.123},
 		{"up, not to the nearest", 0.1231, 0.124},
 		{"the smallest draw is a millisecond", 5e-324, 0.001},
-		{"float noise is no millisecond more", 0.1 + 0.2, 0.3},
+		{"float noise is no millisecond more", 0.30000000000000004, 0.3},
 		{"float noise below", math.Nextafter(0.3, 0), 0.3},
 		{"a real excess counts, however small", 1.000000001, 1.001},
 		{"large values round up too", 999_999_999.0004, 999_999_999.001},
