@@ -77,12 +77,17 @@ func decodeElement(s *scanner, outer, inner *Item, now time.Time) (*Element, err
 		return e, nil
 	}
 	if value, ok := outer.n8nJSON(); ok {
+		if e.outer = outer; !isObject(value) {
+			e.Invalid = &InvalidError{Attempts: 1, Faults: []Fault{
+				{Field: "json", Rule: "object", Message: "json is not an object; send the item's fields as one object"}}}
+			return e, nil
+		}
 		inner.clear()
 		inner.scan.resume(value)
 		if _, err := inner.read(inner.scan); err != nil {
 			return nil, err
 		}
-		e.outer, e.Item = outer, inner
+		e.Item = inner
 	}
 	if err := e.Item.interpret(now); err != nil && !errors.As(err, &e.Invalid) {
 		return nil, err
@@ -94,7 +99,7 @@ func decodeElement(s *scanner, outer, inner *Item, now time.Time) (*Element, err
 // it is a flat one whose caller has a field of that name.
 func (it *Item) n8nJSON() ([]byte, bool) {
 	value, ok := it.get(fJSON)
-	if !ok || !isObject(value) || it.place[fMaxAttempts] != 0 || it.place[fStatusCode] != 0 {
+	if !ok || it.place[fMaxAttempts] != 0 || it.place[fStatusCode] != 0 {
 		return nil, false
 	}
 	return value, true

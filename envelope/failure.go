@@ -27,10 +27,7 @@ var errorCodePaths = []string{"code", "httpCode", "errno", "cause.code", "errors
 
 // readFailure reads the members error and details of an item.
 func readFailure(errorValue, details []byte) failure {
-	if isString(errorValue) {
-		return failure{class: classOfMessage(string(text(errorValue)))}
-	}
-	e := gjson.ParseBytes(errorValue)
+	e := gjson.ParseBytes(errorValue) // of a text, every Get below finds nothing
 	f := failure{method: e.Get("options.method").String()}
 	if f.method == "" {
 		f.method = e.Get("config.method").String()
@@ -54,7 +51,11 @@ func readFailure(errorValue, details []byte) failure {
 		}
 		return f
 	}
-	f.class = classOfError(e)
+	if isString(errorValue) {
+		f.class = classOfMessage(e.Str)
+	} else {
+		f.class = classOfError(e)
+	}
 	return f
 }
 
@@ -70,17 +71,15 @@ func httpStatus(v gjson.Result) int {
 	return int(n)
 }
 
-// looseHeaders takes what is usable; an error's headers are no part of the
-// contract's envelope and are not refused.
+// looseHeaders takes headers as they are: an error's headers are no part of the
+// contract's envelope, and their form is not checked.
 func looseHeaders(v gjson.Result) headers {
 	if !v.IsObject() {
 		return nil
 	}
 	var out headers
 	v.ForEach(func(name, value gjson.Result) bool {
-		if raw := []byte(value.Raw); validHeaderValue(raw) {
-			out = append(out, header{name: []byte(name.Str), value: raw})
-		}
+		out = append(out, header{name: []byte(name.Str), value: []byte(value.Raw)})
 		return true
 	})
 	return out
@@ -91,9 +90,7 @@ func looseHeaders(v gjson.Result) headers {
 func classOfError(e gjson.Result) planner.Class {
 	switch e.Get("name").String() {
 	case "AbortError", "CanceledError":
-		if !isTimeout(e.Get("code").String()) {
-			return planner.Cancelled
-		}
+		return planner.Cancelled
 	}
 	for _, path := range errorCodePaths {
 		if class, known := classOfCode(e.Get(path).String()); known {

@@ -83,9 +83,3 @@ func classOfCode(code string) (class planner.Class, known bool) {
 	}
 	return planner.Unknown, false
 }
-
-// isTimeout tells whether a code is a time-out's: some clients name the abort
-// that ends a slow call AbortError.
-func isTimeout(code string) bool {
-	return code == "ECONNABORTED" || code == "ETIMEDOUT" || code == "ESOCKETTIMEDOUT" || strings.HasSuffix(code, "_TIMEOUT")
-}

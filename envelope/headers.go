@@ -25,7 +25,7 @@ func validHeaderValue(value []byte) bool {
 	}
 	valid := true
 	gjson.ParseBytes(value).ForEach(func(_, element gjson.Result) bool {
-		valid = element.Type == gjson.String || element.Type == gjson.Number || element.Type == gjson.Null
+		valid = element.Type == gjson.String || element.Type == gjson.Null
 		return valid
 	})
 	return valid
@@ -35,8 +35,9 @@ func validHeaderValue(value []byte) bool {
 func (h headers) has(name string) bool { return len(h.values(name)) > 0 }
 
 // values gives the texts of all headers of that name, those of an array one by
-// one. A number's text is the one that was sent. null elements are left out. A
-// text is never split at a comma.
+// one. A number's text is the one that was sent, and so is that of a value that
+// no header can have: it is then read as an invalid one. null elements are left
+// out. A text is never split at a comma.
 func (h headers) values(name string) []string {
 	var out []string
 	for _, e := range h {
@@ -44,20 +45,22 @@ func (h headers) values(name string) []string {
 			continue
 		}
 		switch {
+		case isNull(e.value):
 		case isString(e.value):
 			out = append(out, string(text(e.value)))
-		case isNumber(e.value):
-			out = append(out, string(e.value))
 		case isArray(e.value):
 			gjson.ParseBytes(e.value).ForEach(func(_, element gjson.Result) bool {
 				switch element.Type {
+				case gjson.Null:
 				case gjson.String:
 					out = append(out, element.Str)
-				case gjson.Number:
+				default:
 					out = append(out, element.Raw)
 				}
 				return true
 			})
+		default:
+			out = append(out, string(e.value))
 		}
 	}
 	return out

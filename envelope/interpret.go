@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"math"
 	"time"
 
 	"n8n-retry-planner/planner"
@@ -40,7 +39,7 @@ func (it *Item) interpret(now time.Time) error {
 		return &InvalidError{Faults: f.list, Attempts: max(it.State.Attempts, 1), LastStatus: it.Outcome.Status}
 	}
 	if it.Outcome.Status != 0 {
-		it.applyDialect(&failed, extras.serverClock, now)
+		it.applyDialect(&failed, extras.clock, now)
 	}
 	return nil
 }
@@ -77,9 +76,6 @@ func (it *Item) readState(f *faults) {
 	s.Attempts = 1
 	if value, ok := it.get(fAttempts); ok {
 		s.Attempts = it.count(value, "attempts", f)
-		if s.Attempts == math.MaxInt64 {
-			f.add("attempts", "max", "must be below 9223372036854775807, so that it can be counted on")
-		}
 	}
 	if value, ok := it.required(fMaxAttempts, "max_attempts", f); ok {
 		s.MaxAttempts = it.count(value, "max_attempts", f)
@@ -102,22 +98,35 @@ func (it *Item) readRequest(failed *failure, f *faults) {
 }
 
 // applyDialect reads what the server says about its limits.
-func (it *Item) applyDialect(failed *failure, serverClock bool, now time.Time) {
-	r := response{status: it.Outcome.Status, headers: it.headers, now: now}
+func (it *Item) applyDialect(failed *failure, said clock, now time.Time) {
+	r := response{status: it.Outcome.Status, headers: it.headers}
 	if it.failed {
 		r.headers, r.body = failed.headers, failed.body
-	} else if body, ok := it.get(fBody); ok {
-		r.body = body
+	} else if data, ok := it.get(fData); ok {
+		// A data that is there is fresh: a body beside it was merged in from
+		// the state, and belongs to an earlier response.
+		r.body = data
 	} else {
-		r.body, _ = it.get(fData)
+		r.body, _ = it.get(fBody)
 	}
-	if serverClock {
-		r.now = r.serverTime(now)
-	}
-	it.reading = it.dialect.read(&r)
+	r.now = it.dialect.timeFor(&r, said, now)
+	it.reading = it.dialect.readResponse(&r)
 	o := &it.Outcome
 	o.Class, o.Floor = it.reading.class, it.reading.floor
 	o.BadRetryAfter, o.NotProcessed = it.reading.bad, it.reading.notProcessed
+}
+
+// timeFor is the moment that an absolute time is measured against.
+func (d *Dialect) timeFor(r *response, said clock, local time.Time) time.Time {
+	switch {
+	case said == clockServer, said == clockUnsaid && d.serverClock:
+		return r.serverTime(local)
+	case said == clockUnsaid && d.bothClocks:
+		if server := r.serverTime(local); server.Before(local) {
+			return server
+		}
+	}
+	return local
 }
 
 // serverTime gives the response's own Date, where there is exactly one that

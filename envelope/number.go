@@ -33,18 +33,19 @@ func integer(raw []byte) (int64, bool) {
 	if !ok || f != math.Trunc(f) {
 		return 0, false
 	}
-	switch {
-	case f >= math.MaxInt64:
-		return math.MaxInt64, true
-	case f <= math.MinInt64:
-		return math.MinInt64, true
-	case math.Abs(f) < 1<<53:
+	if math.Abs(f) < 1<<53 {
 		return int64(f), true
 	}
 	// Past 2^53 a float no longer holds every integer: read the digits.
 	digits := strings.TrimSpace(strings.Trim(string(raw), `"`))
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return n, true
+	}
+	switch {
+	case f >= math.MaxInt64:
+		return math.MaxInt64, true
+	case f <= math.MinInt64:
+		return math.MinInt64, true
 	}
 	return int64(f), true
 }

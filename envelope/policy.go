@@ -12,10 +12,21 @@ import (
 
 // policyExtras are the policy fields that are about reading, not planning.
 type policyExtras struct {
-	dialect     *Dialect
-	serverClock bool
-	explain     bool
+	dialect *Dialect
+	clock   clock
+	explain bool
 }
+
+// clock is policy.clock: what an absolute time is measured against. When it is
+// not said it is the local clock, unless the dialect's provider documents
+// another way.
+type clock uint8
+
+const (
+	clockUnsaid clock = iota
+	clockLocal
+	clockServer
+)
 
 var jitterNames = map[string]planner.Jitter{
 	"none": planner.JitterNone, "full": planner.JitterFull,
@@ -64,8 +75,9 @@ func readPolicy(members []member, now time.Time, f *faults) (planner.Policy, pol
 		case "clock":
 			switch stringOrEmpty(value) {
 			case "local":
+				extras.clock = clockLocal
 			case "server":
-				extras.serverClock = true
+				extras.clock = clockServer
 			default:
 				f.add(path, "one_of", `must be "local" or "server"`)
 			}
@@ -133,6 +145,9 @@ func readDeadline(value []byte, path string, now time.Time, f *faults) float64 {
 // second 60 legal.
 func parseRFC3339(s string) (time.Time, bool) {
 	s = strings.ToUpper(trimBlanks(s))
+	if strings.Contains(s, ",") { // taken by UnmarshalText for the point of a fraction
+		return time.Time{}, false
+	}
 	leap := len(s) > 19 && s[16:19] == ":60"
 	if leap {
 		s = s[:16] + ":59" + s[19:]

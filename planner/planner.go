@@ -60,7 +60,7 @@ func Plan(in *Input) Decision {
 		return d.end(Stop, CodeInvalidRetryAfter)
 	}
 	d.Parts = waitParts(in)
-	d.Wait = math.Max(d.Local, d.Floor)
+	d.Wait = max(d.Local, d.Floor)
 	if in.State.Attempts >= in.State.MaxAttempts {
 		return d.end(Exhausted, CodeAttemptsExhausted)
 	}
@@ -68,7 +68,8 @@ func Plan(in *Input) Decision {
 	switch {
 	case d.Wait > in.Policy.MaxWait:
 		return d.end(Defer, CodeMaxWaitExceeded)
-	case d.Wait >= in.Policy.UntilDeadline:
+	// No deadline is no limit, for an endless wait neither.
+	case d.Wait >= in.Policy.UntilDeadline && !math.IsInf(in.Policy.UntilDeadline, 1):
 		return d.end(Defer, CodeDeadlineExceeded)
 	// The sum is looked at too: rounding can lift it above a budget whose
 	// difference still had room.
@@ -91,12 +92,14 @@ func settled(o *Outcome, p *Policy) (Decision, bool) {
 		return Decision{Verb: Stop, Code: CodeNetworkPermanent}, true
 	case Refused:
 		return Decision{Verb: Stop, Code: CodeStatusNotRetryable}, true
+	case QuotaExhausted, Unreached, Unknown:
+		return Decision{}, false
 	case Answered:
 		if o.Status >= 200 && o.Status <= 299 {
 			return Decision{Verb: Success}, true
 		}
 	}
-	if o.Status != 0 && !retryable(o, p) {
+	if !retryable(o, p) {
 		return Decision{Verb: Stop, Code: CodeStatusNotRetryable}, true
 	}
 	return Decision{}, false
@@ -108,7 +111,7 @@ func settled(o *Outcome, p *Policy) (Decision, bool) {
 // means.
 func retryable(o *Outcome, p *Policy) bool {
 	switch {
-	case p.RetryStatuses.Has(o.Status), o.Class == QuotaExhausted:
+	case p.RetryStatuses.Has(o.Status):
 		return true
 	case o.Class == RateLimited:
 		return p.RetryStatuses.Has(429)

@@ -1,0 +1,43 @@
+# The commands of this project; `make help` lists them.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+# The same flags as in the Dockerfile. nomsgpack leaves a codec out of gin that
+# the service does not use: a third of the binary.
+GOFLAGS_BUILD := -tags nomsgpack -trimpath -ldflags "-s -w"
+# The race detector needs a C compiler; where there is none the tests run without it.
+RACE := $(shell if command -v $${CC:-gcc} >/dev/null 2>&1; then echo -race; else echo "note: no C compiler, so the race detector is off" >&2; fi)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+FUZZTIME ?= 10s
+
+.PHONY: help run build test check fuzz e2e bench ci
+
+help: ## list the commands
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
+
+run: build ## build and serve on 127.0.0.1:8080 (settings: bin/retry-planner --help)
+	bin/retry-planner
+
+build: ## build the static binary bin/retry-planner
+	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o bin/retry-planner ./cmd/retry-planner
+
+test: ## run all tests that need Go alone
+	go test $(RACE) ./...
+
+check: ## formatting, vet, linter, and the planner's imports
+	@test -z "$$(gofmt -l .)" || { echo "gofmt: run gofmt -w on:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go vet -tags e2e ./n8n-workflows/...
+	go run $(STATICCHECK) ./...
+	@.ci/planner-is-pure
+
+fuzz: ## fuzz every parser for FUZZTIME each (default 10s)
+	@.ci/fuzz $(FUZZTIME)
+
+e2e: ## run the workflows in a real n8n (needs npm; installs n8n into a cache once)
+	go test -tags e2e -count=1 -timeout 30m ./n8n-workflows/e2e
+
+bench: ## run the Go benchmarks
+	go test -run '^$$' -bench . -benchmem ./planner ./envelope
+
+ci: check test fuzz e2e ## all of it
