@@ -67,7 +67,7 @@ end
 if owner and owner ~= id then return refuse(ACTIVE) end
 
 -- 3. The breaker.
-local meta = call('HMGET', META, 'hold', 'open', 'openx', 'probe', 'probex', 'order', 'length')
+local meta = call('HMGET', META, 'hold', 'open', 'openx', 'probe', 'probex', 'order', 'length', 'lengthx')
 local hold, probing = tonumber(meta[1]) or 0, false
 if threshold > 0 then
   local open = tonumber(meta[2]) or 0
@@ -137,6 +137,15 @@ local function last_place()
   end
   return t
 end
+-- '~' remembers, as a negative score, the longest window that was asked for.
+local longest = 0
+if limit > 0 then
+  longest = -(tonumber(call('ZSCORE', STARTS, '~') or nil) or 0)
+  if call('ZREMRANGEBYSCORE', STARTS, 0, now - longest) > 0 and call('ZCARD', STARTS) == 1 then
+    call('DEL', STARTS)
+    longest = 0
+  end
+end
 local t = now
 if place and place > now then
   t = place
@@ -175,13 +184,15 @@ if flights > 0 then
   call('ZREMRANGEBYSCORE', OUT, '-inf', now)
   for _, late in ipairs(call('ZRANGEBYSCORE', DUE, '-inf', now)) do call('ZREM', QUEUE, late) end
   call('ZREMRANGEBYSCORE', DUE, '-inf', now)
-  local turn, out = order, call('ZCARD', OUT)
+  local turn, last, out = order, tonumber(meta[6]) or 0, call('ZCARD', OUT)
   if turn == 0 and known then turn = due end
-  if turn == 0 then turn = math.max(now, (tonumber(meta[6]) or 0) + 1) end
+  if turn == 0 then turn = math.max(now, last + 1) end
   local free, ahead = flights - out, call('ZCOUNT', QUEUE, '-inf', '(' .. string.format('%.0f', turn))
   if ahead >= free then
     local missing = ahead - free + 1
-    local us = math.floor((tonumber(meta[7]) or guess) * missing / flights)
+    local length = guess
+    if meta[7] and tonumber(meta[8]) > now then length = tonumber(meta[7]) end
+    local us = math.floor(length * missing / flights)
     us = math.max(us, min_estimate)
     if out > 0 then
       local nth = math.min(missing, out) - 1
@@ -196,7 +207,7 @@ if flights > 0 then
     call('ZADD', DUE, at + lease_slack, id)
     keep(QUEUE, at - now + lease_slack)
     keep(DUE, at - now + lease_slack)
-    if not known then
+    if turn > last then
       call('HSET', META, 'order', string.format('%.0f', turn))
       keep(META, lease)
     end
@@ -216,13 +227,10 @@ if known then
   call('ZREM', DUE, id)
 end
 if limit > 0 then
-  -- '~' remembers, as a negative score, the longest window that was asked for.
-  local longest = -tonumber(call('ZSCORE', STARTS, '~') or 0)
   if window > longest then
     longest = window
     call('ZADD', STARTS, -window, '~')
   end
-  call('ZREMRANGEBYSCORE', STARTS, 0, now - longest)
   local member = id .. string.format(' %.0f', now)
   while call('ZADD', STARTS, now, member) == 0 do member = member .. '+' end
   keep(STARTS, longest)

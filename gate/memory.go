@@ -28,9 +28,8 @@ type resource struct {
 	probe               string
 	probeEnds           int64
 	order               int64 // of the waiter that queued last
-	length              int64 // average length of a call, 0 before the first report
-	measured            bool
-	out, queue, overdue zset // by end of lease; by order; by the time from which it is overdue
+	length, lengthEnds  int64 // average length of a call; when it is forgotten
+	out, queue, overdue zset  // by end of lease; by order; by the time from which it is overdue
 }
 
 // tenant is one tenant's rate: the starts of the last window, and the places

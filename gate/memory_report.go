@@ -33,13 +33,13 @@ func (m *Memory) Report(_ context.Context, r ReportRequest) (Receipt, error) {
 	}
 	res.out.remove(id)
 	if t.flights > 0 {
-		res.measure(now - was.start)
+		res.measure(now-was.start, t, now)
 	}
 	if announced := holdMicros(r.Hold); announced > 0 {
 		res.hold = max(res.hold, now+announced)
 	}
 	changed := res.learn(was.probe, r.Outcome, t, now)
-	m.resources.touch(k.of(""), now, max(res.hold, res.openEnds, res.failsEnd, now+t.forget))
+	m.resources.touch(k.of(""), now, max(res.hold, res.openEnds, res.failsEnd, res.lengthEnds))
 	receipt := res.receipt(t, now)
 	receipt.Known, receipt.Changed = true, changed
 	return receipt, nil
@@ -67,11 +67,11 @@ func (r *resource) receipt(t terms, now int64) Receipt {
 }
 
 // measure takes the length of a call into the average, with a weight of 1/8.
-func (r *resource) measure(took int64) {
-	if r.measured {
+func (r *resource) measure(took int64, t terms, now int64) {
+	if r.lengthEnds > now {
 		took = r.length + (took-r.length)>>3 // rounds down, as the script does
 	}
-	r.length, r.measured = took, true
+	r.length, r.lengthEnds = took, now+t.lease+t.forget
 }
 
 // learn tells the breaker and says whether that opened or closed it.

@@ -2,10 +2,17 @@ package gate
 
 import "strconv"
 
-// began notes a start and forgets those before the longest window.
+// forget drops the starts before the longest window.
+func (t *tenant) forget(now int64) {
+	t.starts.dropUpTo(now - t.longest)
+	if len(t.starts.items) == 0 {
+		t.longest = 0
+	}
+}
+
+// began notes a start.
 func (t *tenant) began(now, window int64) {
 	t.longest = max(t.longest, window)
-	t.starts.dropUpTo(now - t.longest)
 	t.named++
 	t.starts.add(strconv.FormatInt(t.named, 10), now)
 }
@@ -20,6 +27,9 @@ func (a *admission) place() (Verdict, bool) {
 		places.shift(a.res.hold - places.items[0].score)
 		last, _ := places.fromEnd(1)
 		a.keepTenant(last - a.now + a.t.slack)
+	}
+	if a.t.limit > 0 {
+		a.ten.forget(a.now)
 	}
 	mine, placed := places.scores[a.id]
 	placed = placed && a.known
@@ -136,9 +146,7 @@ func (a *admission) slot() (Verdict, bool) {
 	}
 	res.queue.add(a.id, turn)
 	res.overdue.add(a.id, at+a.t.leaseSlack)
-	if !a.known {
-		res.order = turn
-	}
+	res.order = max(res.order, turn)
 	a.keepResource(max(at-a.now+a.t.leaseSlack, a.t.lease))
 	a.ten.places.remove(a.id)
 	a.record(permit{order: turn, due: at}, at+a.t.lease)
@@ -150,7 +158,7 @@ func (a *admission) slot() (Verdict, bool) {
 // average length of a call, and at the latest when the leases end.
 func (a *admission) estimate(missing int64) int64 {
 	length := a.t.guess
-	if a.res.measured {
+	if a.res.lengthEnds > a.now {
 		length = a.res.length
 	}
 	us := max(length*missing/a.t.flights, minEstimate)

@@ -99,7 +99,7 @@ func (s *Redis) Admit(ctx context.Context, r AdmitRequest) (Verdict, error) {
 func (s *Redis) Report(ctx context.Context, r ReportRequest) (Receipt, error) {
 	id, t, k := canonical(r.Permit), newTerms(r.Spec), newKeys(r.Spec)
 	args := append([]any{
-		id, outcomes[r.Outcome], holdMicros(r.Hold), t.threshold, t.reset, t.forget, t.flights,
+		id, outcomes[r.Outcome], holdMicros(r.Hold), t.threshold, t.reset, t.forget, t.flights, t.lease,
 	}, s.extra()...)
 	n, err := s.report.Run(ctx, s.client, []string{
 		k.of("meta"), k.tenant("places"), k.of("out"), k.of("queue"), k.of("due"),

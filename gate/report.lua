@@ -1,11 +1,12 @@
 -- Report, in one call. memory_report.go has the same steps in Go. The line
 -- that sets `now` (microseconds) is put before this text.
 local META, PLACES, OUT, QUEUE, DUE, PERMIT, TASK, RETRIES = unpack(KEYS)
-local id, outcome, announced, threshold, reset, forget, flights =
-  ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local id, outcome = ARGV[1], ARGV[2]
+local announced, threshold, reset, forget, flights, lease =
+  tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local call = redis.call
 
-local meta = call('HMGET', META, 'hold', 'open', 'openx', 'fails', 'failsx', 'length')
+local meta = call('HMGET', META, 'hold', 'open', 'openx', 'fails', 'failsx', 'length', 'lengthx')
 local hold, open, fails = tonumber(meta[1]) or 0, tonumber(meta[2]) or 0, tonumber(meta[4]) or 0
 if open > 0 and tonumber(meta[3]) <= now then open = 0 end
 if fails > 0 and tonumber(meta[5]) <= now then fails = 0 end
@@ -42,9 +43,12 @@ end
 local function text(n) return string.format('%.0f', n) end
 
 if flights > 0 then
-  local took, length = now - tonumber(start), tonumber(meta[6])
-  length = length and length + math.floor((took - length) / 8) or took
-  set(forget, 'length', text(length))
+  local length = now - tonumber(start)
+  if meta[6] and tonumber(meta[7]) > now then
+    local before = tonumber(meta[6])
+    length = before + math.floor((length - before) / 8)
+  end
+  set(lease + forget, 'length', text(length), 'lengthx', text(now + lease + forget))
 end
 if announced > 0 and now + announced > hold then
   hold = now + announced
