@@ -4,12 +4,12 @@
 local META, STARTS, PLACES, OUT, QUEUE, DUE, PERMIT, TASK, RETRIES, CALLS = unpack(KEYS)
 local id, claims, retry, ratio = ARGV[1], ARGV[2] == '1', ARGV[3] == '1', tonumber(ARGV[4])
 local max_ms, limit, window, spacing, slack, flights, lease, lease_slack, guess, threshold,
-  min_retries, budget, step, max_waiting, min_estimate
+  min_retries, budget, step, max_waiting, min_estimate, max_slack
 do
   local n = {}
-  for i = 5, 19 do n[i - 4] = tonumber(ARGV[i]) end
+  for i = 5, 20 do n[i - 4] = tonumber(ARGV[i]) end
   max_ms, limit, window, spacing, slack, flights, lease, lease_slack, guess, threshold,
-    min_retries, budget, step, max_waiting, min_estimate = unpack(n)
+    min_retries, budget, step, max_waiting, min_estimate, max_slack = unpack(n)
 end
 local call = redis.call
 local REFUSED, GO, WAIT = 0, 1, 2
@@ -119,7 +119,7 @@ if hold > now then
   if first and tonumber(first) < hold then
     local by, all = hold - tonumber(first), call('ZRANGE', PLACES, 0, -1, 'WITHSCORES')
     for i = 1, #all, 2 do call('ZADD', PLACES, tonumber(all[i + 1]) + by, all[i]) end
-    keep(PLACES, tonumber(all[#all]) + by - now + slack)
+    keep(PLACES, tonumber(all[#all]) + by - now + max_slack)
     if place then place = place + by end
   end
 end
@@ -169,7 +169,7 @@ if t > now then
   if ms > max_ms then return refuse(NO_FIT, ms) end
   if not place and call('ZCARD', PLACES) >= max_waiting then return refuse(NO_FIT, -1) end
   call('ZADD', PLACES, t, id)
-  keep(PLACES, t - now + slack)
+  keep(PLACES, t - now + max_slack)
   if order > 0 then
     call('ZREM', QUEUE, id)
     call('ZREM', DUE, id)

@@ -26,7 +26,7 @@ func (a *admission) place() (Verdict, bool) {
 	if held && len(places.items) > 0 && places.items[0].score < a.res.hold {
 		places.shift(a.res.hold - places.items[0].score)
 		last, _ := places.fromEnd(1)
-		a.keepTenant(last - a.now + a.t.slack)
+		a.keepTenant(last - a.now + maxSlack + 1)
 	}
 	if a.t.limit > 0 {
 		a.ten.forget(a.now)
@@ -53,7 +53,7 @@ func (a *admission) place() (Verdict, bool) {
 		return a.refuse(DoesNotFit, -1), true
 	}
 	places.add(a.id, t)
-	a.keepTenant(t - a.now + a.t.slack)
+	a.keepTenant(t - a.now + maxSlack + 1)
 	a.res.queue.remove(a.id)
 	a.res.overdue.remove(a.id)
 	a.record(permit{due: t}, t+a.t.lease)

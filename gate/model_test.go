@@ -90,7 +90,7 @@ func play(t testing.TB, seed uint64, steps int, make func(func() time.Time) gate
 			if v.Decision == gate.Wait {
 				due = now.Add(time.Duration(v.Wait*1e6) * time.Microsecond)
 			}
-			log = append(log, fmt.Sprintf("%d %d admit %.5s task=%q: %+v", i, now.UnixMicro(), id, taskID, v))
+			log = append(log, fmt.Sprintf("%d %d admit %.5s task=%q rate=%v tenant=%q: %+v", i, now.UnixMicro(), id, taskID, r.Rate, r.Tenant, v))
 			continue
 		}
 		r := gate.ReportRequest{Spec: spec(), TaskID: taskID, Permit: id, Outcome: gate.Outcome(pick(3))}

@@ -72,7 +72,7 @@ func (s *Redis) Admit(ctx context.Context, r AdmitRequest) (Verdict, error) {
 	args := append([]any{
 		id, r.TaskID != "", r.Retry, t.ratio, fitting(r.MaxWait), t.limit, t.window, t.spacing, t.slack,
 		t.flights, t.lease, t.leaseSlack, t.guess, t.threshold, t.minRetries, t.budget, t.step,
-		maxWaiting, minEstimate,
+		maxWaiting, minEstimate, maxSlack,
 	}, s.extra()...)
 	n, err := s.admit.Run(ctx, s.client, []string{
 		k.of("meta"), k.tenant("starts"), k.tenant("places"), k.of("out"), k.of("queue"), k.of("due"),
