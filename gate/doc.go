@@ -32,17 +32,20 @@
 // The starts of the last window are kept one by one. Nothing starts unless
 // fewer than limit starts lie in the window that ends now; this is checked
 // again whenever a waiter comes back, so no lateness, hold, lost caller or
-// change of limits can overfill a window. The window is half open: a call may
-// start exactly one window after the limit-th call before it.
+// change of limits can overfill a window.
+//
+// Slack is a twentieth of the window, at most 250 milliseconds. It is used
+// twice. A call starts a little after the go that allowed it, one later than
+// another; so that the calls themselves, not only the gos, keep to the limit,
+// the window counted is longer by the slack. And a waiter may return late by
+// the slack without costing anybody else time.
 //
 // A wait reserves a place: a time after every place given before, at least
-// (window + slack) / limit later. Slack is how late a waiter may return
-// without costing anybody else time: a twentieth of the window, at most 250
-// milliseconds. A waiter that returns later still goes at once when the
-// window has room, and a waiter behind it whose place that took gets the
-// short rest as a further wait. A place that nobody takes stops counting
-// after the slack, so a lost caller blocks no one. Whoever comes too early
-// keeps the place and gets the rest of the wait.
+// (window + 2 slack) / limit later. A waiter that returns later still goes at
+// once when the window has room, and a waiter behind it whose place that took
+// gets the short rest as a further wait. A place that nobody takes stops
+// counting after the slack, so a lost caller blocks no one. Whoever comes too
+// early keeps the place and gets the rest of the wait.
 //
 // # In flight: slots and the queue
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,8 +14,11 @@ type Guarded struct {
 	store Store
 	opts  GuardOptions
 
-	mu   sync.Mutex
-	down bool
+	asked atomic.Int64
+
+	mu    sync.Mutex
+	down  bool
+	noted int64 // the newest call whose end was noted
 }
 
 // GuardOptions are the settings of a [Guarded] store.
@@ -72,23 +76,30 @@ func (g *Guarded) Up() bool {
 
 // ask calls the store with the timeout and notes how that went.
 func ask[Q, A any](ctx context.Context, g *Guarded, operation string, q Q, call func(context.Context, Q) (A, error)) (A, error) {
+	n := g.asked.Add(1)
 	limited, cancel := context.WithTimeout(ctx, g.opts.Timeout)
 	defer cancel()
 	a, err := call(limited, q)
+	if err != nil && ctx.Err() != nil {
+		return a, err // the caller went away, which says nothing about the store
+	}
 	if err != nil && g.opts.Failed != nil {
 		g.opts.Failed(operation)
 	}
-	// A caller that went away says nothing about the store.
-	if err == nil || ctx.Err() == nil {
-		g.note(err)
-	}
+	g.note(n, err)
 	return a, err
 }
 
-// note logs and reports a change between up and down, once.
-func (g *Guarded) note(err error) {
+// note logs and reports a change between up and down, once. The end of a call
+// that began before the last one noted is old news: without this, the calls
+// that time out when the store is already back would say down again.
+func (g *Guarded) note(n int64, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if n < g.noted {
+		return
+	}
+	g.noted = n
 	if down := err != nil; down == g.down {
 		return
 	}

@@ -87,8 +87,8 @@ func TestInFlight(t *testing.T) {
 	eachStore(t, "two limits: a waiter of the rate queues by its place", gate.Spec{
 		Rate: &gate.Rate{Limit: 1, Window: 10}, InFlight: &gate.InFlight{Limit: 1, Lease: 100}}, func(w *world) {
 		a := w.goes()
-		b := w.waits(gate.RateWindowFull, 10)
-		w.sleep(10)
+		b := w.waits(gate.RateWindowFull, 10.25)
+		w.sleep(10.25)
 		b = w.waits(gate.InFlightFull, 1, permit(b.Permit))
 		c := w.ask()
 		w.report(a, gate.Success)
@@ -173,13 +173,13 @@ func TestBreaker(t *testing.T) {
 	eachStore(t, "a waiter that finds the breaker open gives its place back", gate.Spec{
 		Breaker: spec.Breaker, Rate: &gate.Rate{Limit: 3, Window: 100}}, func(w *world) {
 		ids := []string{w.goes(), w.goes(), w.goes()}
-		a := w.waits(gate.RateWindowFull, 100)
+		a := w.waits(gate.RateWindowFull, 100.25)
 		for _, id := range ids {
 			w.report(id, gate.Failure)
 		}
 		w.refuses(gate.CircuitOpen, permit(a.Permit))
 		w.sleep(31)
-		w.waits(gate.RateWindowFull, 69)
+		w.waits(gate.RateWindowFull, 69.25)
 	})
 	eachStore(t, "an item without a breaker is not stopped by it", spec, func(w *world) {
 		fail(w, 3)
@@ -219,21 +219,21 @@ func TestHold(t *testing.T) {
 	eachStore(t, "rate: waiters return spread out by it", rate(4, 2), func(w *world) {
 		w.report(w.goes(), gate.Success, hold(30))
 		w.waits(gate.ResourceOnHold, 30)
-		w.waits(gate.ResourceOnHold, 30.525)
-		w.waits(gate.ResourceOnHold, 31.05)
+		w.waits(gate.ResourceOnHold, 30.55)
+		w.waits(gate.ResourceOnHold, 31.1)
 	})
 	eachStore(t, "a hold moves the places given before it, in order", rate(1, 10), func(w *world) {
 		first := w.goes()
-		a := w.waits(gate.RateWindowFull, 10)
-		b := w.waits(gate.RateWindowFull, 20.25)
+		a := w.waits(gate.RateWindowFull, 10.25)
+		b := w.waits(gate.RateWindowFull, 20.75)
 		w.report(first, gate.Success, hold(15))
-		w.sleep(10)
-		w.waits(gate.ResourceOnHold, 5, permit(a.Permit))
-		w.sleep(5)
+		w.sleep(10.25)
+		w.waits(gate.ResourceOnHold, 4.75, permit(a.Permit))
+		w.sleep(4.75)
 		w.goes(permit(a.Permit))
-		w.sleep(5.25)
-		w.waits(gate.RateWindowFull, 5, permit(b.Permit))
-		w.sleep(5)
+		w.sleep(5.75)
+		w.waits(gate.RateWindowFull, 4.75, permit(b.Permit))
+		w.sleep(4.75)
 		w.goes(permit(b.Permit))
 	})
 	eachStore(t, "an endless hold ends with the longest that is kept", gate.Spec{}, func(w *world) {
@@ -273,9 +273,9 @@ func TestRetryBudget(t *testing.T) {
 		RetryBudget: &gate.RetryBudget{Min: 1, Window: 60}, Rate: &gate.Rate{Limit: 1, Window: 5}}, func(w *world) {
 		w.goes()
 		w.refuses(gate.DoesNotFit, retry, atMost(1))
-		a := w.waits(gate.RateWindowFull, 5, retry)
+		a := w.waits(gate.RateWindowFull, 5.25, retry)
 		w.refuses(gate.RetryBudgetSpent, retry)
-		w.sleep(5)
+		w.sleep(5.25)
 		w.goes(retry, permit(a.Permit))
 		w.refuses(gate.RetryBudgetSpent, retry)
 	})
@@ -298,17 +298,17 @@ func TestTask(t *testing.T) {
 	})
 	eachStore(t, "a waiting permit has the task as well", rate(1, 10), func(w *world) {
 		w.goes()
-		a := w.waits(gate.RateWindowFull, 10, task("t"))
+		a := w.waits(gate.RateWindowFull, 10.25, task("t"))
 		w.refuses(gate.AlreadyActive, task("t"))
-		w.sleep(10)
+		w.sleep(10.25)
 		w.goes(task("t"), permit(a.Permit))
 		w.refuses(gate.AlreadyActive, task("t"))
 	})
 	eachStore(t, "a refusal gives the task back", rate(1, 10), func(w *world) {
 		w.goes()
-		a := w.waits(gate.RateWindowFull, 10, task("t"))
+		a := w.waits(gate.RateWindowFull, 10.25, task("t"))
 		w.refuses(gate.DoesNotFit, task("t"), permit(a.Permit), atMost(1))
-		w.waits(gate.RateWindowFull, 10, task("t"))
+		w.waits(gate.RateWindowFull, 10.25, task("t"))
 	})
 	eachStore(t, "a task of a dead worker is free after the lease", gate.Spec{}, func(w *world) {
 		w.goes(task("t"))

@@ -39,8 +39,8 @@ type terms struct {
 func newTerms(s Spec) terms {
 	t := terms{spacing: holdSpacing, slack: maxSlack, lease: micros(DefaultLease), forget: minForget}
 	if r := s.Rate; r != nil {
-		t.limit, t.window = count(r.Limit), micros(r.Window)
-		t.slack = slack(t.window)
+		t.limit, t.slack = count(r.Limit), slack(micros(r.Window))
+		t.window = micros(r.Window) + t.slack // a call starts a little after its go
 		t.spacing = max((t.window+t.slack+t.limit-1)/t.limit, 1)
 	}
 	if f := s.InFlight; f != nil {
