@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/gin-gonic/gin"
 
@@ -113,6 +114,7 @@ func refuse(c *gin.Context, err error) {
 	if err != nil { // strings and numbers alone: cannot fail
 		body = []byte("{}")
 	}
+	recorderOf(c).errorCode = k.code
 	c.Abort()
 	h.Set("Content-Type", "application/problem+json")
 	c.Writer.WriteHeader(k.status)
@@ -122,4 +124,9 @@ func refuse(c *gin.Context, err error) {
 // refuseWith gives a handler that always refuses.
 func refuseWith(err error) gin.HandlerFunc { return func(c *gin.Context) { refuse(c, err) } }
 
-func internalError(c *gin.Context, _ any) { refuse(c, errInternal) }
+// internalError answers a panic. Its value may hold what the caller sent, so
+// the log gets the place alone.
+func (s *server) internalError(c *gin.Context, _ any) {
+	s.Log.Error("a handler panicked", "request_id", recorderOf(c).requestID, "stack", string(debug.Stack()))
+	refuse(c, errInternal)
+}

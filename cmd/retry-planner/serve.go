@@ -24,8 +24,10 @@ const (
 	idleTimeout       = 2 * time.Minute
 )
 
+type serveCommand struct{}
+
 // Run serves until ctx ends, then answers what is in flight and gives nil.
-func (c *serveCommand) Run(ctx context.Context, to streams) error {
+func (serveCommand) Run(ctx context.Context, c *Settings, to streams) error {
 	log := newLogger(to.err, c.LogLevel, c.LogFormat)
 	var draining atomic.Bool
 	keys := c.keys()
@@ -36,6 +38,7 @@ func (c *serveCommand) Run(ctx context.Context, to streams) error {
 			Now:   time.Now,
 			Draws: func() planner.Draws { return planner.Draws{Jitter: rand.Float64(), Spread: rand.Float64()} },
 			Ready: func() bool { return !draining.Load() },
+			Log:   log, LogTaskID: c.LogTaskID,
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
