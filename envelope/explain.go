@@ -14,7 +14,16 @@ type Explanation struct {
 	Provider string     `json:"provider"`          // the dialect that read the response
 	Wait     *WaitParts `json:"wait,omitempty"`    // absent when no wait was worked out
 	Limits   Limits     `json:"limits"`            // what the wait was held against
+	Hint     *Hint      `json:"hint,omitempty"`    // what the response announced; absent when it announced nothing
 	Ignored  []Ignored  `json:"ignored,omitempty"` // hints that were there and did not decide
+}
+
+// Hint is the announcement that decided. It is told even where no wait was
+// worked out from it, as for a quota that is used up.
+type Hint struct {
+	Source   string   `json:"source"`   // the header or body field
+	Seconds  *float64 `json:"seconds"`  // null for an endless wait and for one that cannot be read
+	Readable bool     `json:"readable"` // false: it is there, and not in the provider's form
 }
 
 // WaitParts are the pieces of the wait, in seconds. null stands for endless.
@@ -60,6 +69,12 @@ func (it *Item) Explanation(d *planner.Decision) []byte {
 		}
 		if it.reading.source != "" {
 			e.Wait.FloorSource = &it.reading.source
+		}
+	}
+	if source := it.reading.source; source != "" {
+		e.Hint = &Hint{Source: source, Readable: !it.reading.bad}
+		if e.Hint.Readable {
+			e.Hint.Seconds = orNull(it.reading.floor)
 		}
 	}
 	out, err := json.Marshal(e)

@@ -39,7 +39,7 @@ func (it *Item) interpret(now time.Time) error {
 		return &InvalidError{Faults: f.list, Attempts: max(it.State.Attempts, 1), LastStatus: it.Outcome.Status}
 	}
 	if it.Outcome.Status != 0 {
-		it.applyDialect(&failed, extras.serverClock, now)
+		it.applyDialect(&failed, extras.clock, now)
 	}
 	return nil
 }
@@ -98,8 +98,8 @@ func (it *Item) readRequest(failed *failure, f *faults) {
 }
 
 // applyDialect reads what the server says about its limits.
-func (it *Item) applyDialect(failed *failure, serverClock bool, now time.Time) {
-	r := response{status: it.Outcome.Status, headers: it.headers, now: now}
+func (it *Item) applyDialect(failed *failure, said clock, now time.Time) {
+	r := response{status: it.Outcome.Status, headers: it.headers}
 	if it.failed {
 		r.headers, r.body = failed.headers, failed.body
 	} else if data, ok := it.get(fData); ok {
@@ -109,13 +109,24 @@ func (it *Item) applyDialect(failed *failure, serverClock bool, now time.Time) {
 	} else {
 		r.body, _ = it.get(fBody)
 	}
-	if serverClock {
-		r.now = r.serverTime(now)
-	}
-	it.reading = it.dialect.read(&r)
+	r.now = it.dialect.timeFor(&r, said, now)
+	it.reading = it.dialect.readResponse(&r)
 	o := &it.Outcome
 	o.Class, o.Floor = it.reading.class, it.reading.floor
 	o.BadRetryAfter, o.NotProcessed = it.reading.bad, it.reading.notProcessed
+}
+
+// timeFor is the moment that an absolute time is measured against.
+func (d *Dialect) timeFor(r *response, said clock, local time.Time) time.Time {
+	switch {
+	case said == clockServer, said == clockUnsaid && d.serverClock:
+		return r.serverTime(local)
+	case said == clockUnsaid && d.bothClocks:
+		if server := r.serverTime(local); server.Before(local) {
+			return server
+		}
+	}
+	return local
 }
 
 // serverTime gives the response's own Date, where there is exactly one that

@@ -12,10 +12,21 @@ import (
 
 // policyExtras are the policy fields that are about reading, not planning.
 type policyExtras struct {
-	dialect     *Dialect
-	serverClock bool
-	explain     bool
+	dialect *Dialect
+	clock   clock
+	explain bool
 }
+
+// clock is policy.clock: what an absolute time is measured against. When it is
+// not said it is the local clock, unless the dialect's provider documents
+// another way.
+type clock uint8
+
+const (
+	clockUnsaid clock = iota
+	clockLocal
+	clockServer
+)
 
 var jitterNames = map[string]planner.Jitter{
 	"none": planner.JitterNone, "full": planner.JitterFull,
@@ -64,8 +75,9 @@ func readPolicy(members []member, now time.Time, f *faults) (planner.Policy, pol
 		case "clock":
 			switch stringOrEmpty(value) {
 			case "local":
+				extras.clock = clockLocal
 			case "server":
-				extras.serverClock = true
+				extras.clock = clockServer
 			default:
 				f.add(path, "one_of", `must be "local" or "server"`)
 			}

@@ -60,7 +60,7 @@ func Plan(in *Input) Decision {
 		return d.end(Stop, CodeInvalidRetryAfter)
 	}
 	d.Parts = waitParts(in)
-	d.Wait = math.Max(d.Local, d.Floor)
+	d.Wait = max(d.Local, d.Floor)
 	if in.State.Attempts >= in.State.MaxAttempts {
 		return d.end(Exhausted, CodeAttemptsExhausted)
 	}

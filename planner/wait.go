@@ -21,7 +21,7 @@ func waitParts(in *Input) Parts {
 	// A difference that overflows would draw +Inf or NaN; two products cannot.
 	p.Local = ceilMilli(p.JitterLow*(1-in.Draws.Jitter) + p.JitterHigh*in.Draws.Jitter)
 	if in.Policy.Jitter == JitterDecorrelated {
-		p.Local = math.Min(in.State.ExpCap, p.Local)
+		p.Local = min(in.State.ExpCap, p.Local)
 	}
 	return p
 }
@@ -31,7 +31,7 @@ func waitParts(in *Input) Parts {
 func Exponential(base, expCap float64, attempts int64) float64 {
 	// Any finite base is past the largest float after 2200 doublings.
 	doublings := min(max(attempts-1, 0), 2200)
-	return math.Min(expCap, math.Ldexp(base, int(doublings)))
+	return min(expCap, math.Ldexp(base, int(doublings)))
 }
 
 // decorrelatedRange is the range base to three times the previous wait; the
@@ -41,7 +41,7 @@ func decorrelatedRange(s *State) (low, high float64) {
 	if s.Attempts <= 1 || last <= 0 {
 		last = s.Base
 	}
-	return s.Base, math.Min(math.Max(s.Base, 3*last), math.MaxFloat64)
+	return s.Base, min(max(s.Base, 3*last), math.MaxFloat64)
 }
 
 // withSpread adds a random extra to a wait that fits, and gives the sum and the
@@ -49,14 +49,15 @@ func decorrelatedRange(s *State) (low, high float64) {
 // does not pile up at the limit.
 func withSpread(wait, left float64, in *Input) (sum, extra float64) {
 	// The deadline itself is already too late, so a millisecond is kept.
-	limit := math.Min(math.Min(in.Policy.MaxWait, left), in.Policy.UntilDeadline-0.001)
-	top := math.Min(in.Policy.Spread, limit-wait)
+	limit := min(min(in.Policy.MaxWait, left), in.Policy.UntilDeadline-0.001)
+	top := min(in.Policy.Spread, limit-wait)
 	if !(top > 0) {
 		return wait, 0
 	}
-	extra = math.Min(ceilMilli(in.Draws.Spread*top), math.Floor(top*1000)/1000)
-	sum = math.Max(wait, cleanMilli(wait+extra))
-	if extra <= 0 || sum > limit || in.State.Elapsed+sum > in.State.Budget {
+	extra = min(ceilMilli(in.Draws.Spread*top), math.Floor(top*1000)/1000)
+	sum = max(wait, cleanMilli(wait+extra))
+	// Float rounding may have eaten the millisecond of large numbers.
+	if extra <= 0 || sum > limit || sum >= in.Policy.UntilDeadline || in.State.Elapsed+sum > in.State.Budget {
 		return wait, 0
 	}
 	return sum, extra
