@@ -54,6 +54,7 @@ func New(o Options) http.Handler {
 	get(r, "/workflows/:name", workflow)
 
 	v1 := r.Group("/v1", s.authorize(), s.limitInFlight())
+	get(v1, "/providers", providers())
 	v1.POST("/plan", s.plan)
 	v1.POST("/plan/batch", s.planBatch)
 	return r
