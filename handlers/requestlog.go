@@ -13,8 +13,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// observe writes one log line a call. It stands around everything else, so
-// that a refusal and a panic are told as well.
+// observe writes one log line a call and counts it. It stands around everything
+// else, so that a refusal and a panic are told as well.
 //
 // A line holds no body, no header value but the request id, no URL: a path
 // that is no route may hold anything, so the route's pattern stands for it.
@@ -25,8 +25,24 @@ func (s *server) observe() gin.HandlerFunc {
 		defer r.release(c)
 		r.requestID = requestID(c.GetHeader(requestIDHeader))
 		r.Header()[requestIDHeader] = []string{r.requestID}
+		if !s.Ready() {
+			r.Header().Set("Connection", "close") // the next call goes to another replica
+		}
+		r.span = caller(c)
+		span := s.startSpan(c, r.span)
 		c.Next()
-		s.log(c, r, time.Since(start))
+		took := time.Since(start)
+		s.metrics.durations.WithLabelValues(route(c), statusClass(r.Status())).Observe(took.Seconds())
+		if r.errorCode != "" {
+			s.metrics.refusals.WithLabelValues(r.errorCode).Inc()
+		} else {
+			s.metrics.add(&r.tally)
+		}
+		if span != nil {
+			endSpan(span, c, r)
+			r.span = span.SpanContext()
+		}
+		s.log(c, r, took)
 	}
 }
 
@@ -43,6 +59,9 @@ func (s *server) log(c *gin.Context, r *recorder, took time.Duration) {
 		slog.Int("status", r.Status()),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 	)
+	if r.span.IsValid() {
+		attrs = append(attrs, slog.String("trace_id", r.span.TraceID().String()), slog.String("span_id", r.span.SpanID().String()))
+	}
 	if r.key != "" {
 		attrs = append(attrs, slog.String("key", r.key))
 	}
@@ -52,8 +71,8 @@ func (s *server) log(c *gin.Context, r *recorder, took time.Duration) {
 	if r.planned {
 		attrs = append(attrs, s.planAttrs(r)...)
 	}
-	if r.batch != nil {
-		attrs = append(attrs, slog.Any("decisions", r.batch))
+	if r.batch && r.errorCode == "" {
+		attrs = append(attrs, slog.GroupAttrs("decisions", r.tally.byDecision()...))
 	}
 	s.Log.LogAttrs(context.Background(), level, "request", attrs...)
 }
