@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"log/slog"
 	"sync"
 
 	"github.com/gin-gonic/gin"
@@ -30,6 +31,8 @@ type recorder struct {
 
 	batch bool  // the call plans a batch
 	tally tally // what was planned, one item or many
+
+	attrs []slog.Attr // of the log line
 }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
@@ -44,7 +47,8 @@ func newRecorder(c *gin.Context) *recorder {
 func (r *recorder) release(c *gin.Context) {
 	c.Writer = r.ResponseWriter
 	r.tally.reset()
-	*r = recorder{tally: r.tally}
+	clear(r.attrs)
+	*r = recorder{tally: r.tally, attrs: r.attrs[:0]}
 	recorders.Put(r)
 }
 

@@ -78,7 +78,7 @@ func TestRequestLogTellsWhatWasDecided(t *testing.T) {
 			for _, field := range tt.absent {
 				assert.NotContains(t, line, field)
 			}
-			assert.Contains(t, line, "duration_ms")
+			assert.Contains(t, line, "duration_us")
 			assert.NotContains(t, line, "body")
 		})
 	}
