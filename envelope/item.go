@@ -54,6 +54,18 @@ func Decode(raw []byte, now time.Time) (*Item, error) {
 	return it, nil
 }
 
+// Input gives what the planner decides about. The draws come from the task_id
+// where there is one, and are asked of random otherwise.
+func (it *Item) Input(random func() planner.Draws) planner.Input {
+	in := planner.Input{Outcome: it.Outcome, State: it.State, Request: it.Request, Policy: it.Policy}
+	if it.TaskID != "" {
+		in.Draws = planner.DrawsFor(it.TaskID, it.State.Attempts)
+	} else {
+		in.Draws = random()
+	}
+	return in
+}
+
 func (it *Item) decode(raw []byte, now time.Time) error {
 	if err := it.scan.start(raw); err != nil {
 		return err

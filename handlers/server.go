@@ -49,6 +49,8 @@ func New(o Options) http.Handler {
 	v1 := r.Group("/v1", s.authorize(), s.limitInFlight())
 	v1.POST("/plan", s.plan)
 	v1.POST("/plan/batch", s.planBatch)
+	v1.POST("/preview", s.preview)
+	v1.POST("/pace", s.pace)
 	return r
 }
 
@@ -60,12 +62,7 @@ func get(r gin.IRoutes, path string, h gin.HandlerFunc) {
 
 // appendAnswer plans one item and appends the answer.
 func (s *server) appendAnswer(dst []byte, it *envelope.Item) []byte {
-	in := planner.Input{Outcome: it.Outcome, State: it.State, Request: it.Request, Policy: it.Policy}
-	if it.TaskID != "" {
-		in.Draws = planner.DrawsFor(it.TaskID, it.State.Attempts)
-	} else {
-		in.Draws = s.Draws()
-	}
+	in := it.Input(s.Draws)
 	d := planner.Plan(&in)
 	var explanation []byte
 	if it.WantsExplanation {
