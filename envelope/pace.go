@@ -84,17 +84,17 @@ func warningText(a *planner.Allowance, p *planner.Pace, w planner.Warning) strin
 	switch w.Code {
 	case planner.WarnWithin:
 		return fmt.Sprintf("only %s of %d calls start within %s: use a larger share, at least %.0f %%",
-			fits, a.Calls, worded(a.Within), math.Ceil(100*w.Need*a.Window/a.Limit))
+			fits, a.Calls, Worded(a.Within), math.Ceil(100*w.Need*a.Window/a.Limit))
 	case planner.WarnWithinLimit:
 		return fmt.Sprintf("only %s of %d calls start within %s, and the whole limit would not be enough: make fewer calls, allow %s, or ask for a higher limit",
-			fits, a.Calls, worded(a.Within), worded(p.Total))
+			fits, a.Calls, Worded(a.Within), Worded(p.Total))
 	}
 	return fmt.Sprintf("the daily quota of %s calls is used up before the day is over: spread the %d calls over %.0f days",
 		fits, a.Calls, w.Need)
 }
 
-// worded gives seconds for people.
-func worded(s float64) string {
+// Worded gives seconds for people.
+func Worded(s float64) string {
 	if s > 200*365*86400 {
 		return "more than 200 years"
 	}

@@ -87,6 +87,7 @@ var aiProviders = []*Dialect{
 		docs: []string{"https://openrouter.ai/docs/api/reference/errors-and-debugging", "https://openrouter.ai/docs/api/reference/limits"},
 		rules: []rule{
 			{at: statusPlace, is: []string{"402"}, class: planner.QuotaExhausted},
+			{at: inBody("error.message"), like: regexp.MustCompile(`^Rate limit exceeded: free-models-per-day`), class: planner.QuotaExhausted},
 		},
 		hints: []hint{retryAfterHint,
 			{at: inHeader("x-ratelimit-reset"), form: epochMillis, bucket: "x-ratelimit-remaining", rank: 1},

@@ -22,6 +22,6 @@ func (s *server) plan(c *gin.Context) {
 	defer it.Release()
 	answer := newBuffer()
 	defer answer.release()
-	answer.set(s.appendAnswer(answer.AvailableBuffer(), it))
+	answer.set(s.appendAnswer(answer.AvailableBuffer(), it, recorderOf(c).plan))
 	writeJSON(c, answer.Bytes())
 }

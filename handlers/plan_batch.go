@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"n8n-retry-planner/envelope"
+	"n8n-retry-planner/planner"
 )
 
 // planBatch answers POST /v1/plan/batch: an array of items in, an array of
@@ -20,12 +21,18 @@ func (s *server) planBatch(c *gin.Context) {
 	answer.Grow(body.Len())
 	out := append(answer.AvailableBuffer(), '[')
 	first := true
+	r := recorderOf(c)
+	r.batch = make(map[string]int, 7)
+	count := func(_ *envelope.Item, d *planner.Decision) { r.batch[string(d.Verb)]++ }
 	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
 			out = append(out, ',')
 		}
 		first = false
-		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item) })
+		if e.Invalid != nil {
+			r.batch["invalid_state"]++
+		}
+		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, count) })
 	})
 	if err != nil {
 		refuse(c, err)

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -23,6 +24,9 @@ type Options struct {
 	Now   func() time.Time     // the clock
 	Draws func() planner.Draws // randomness for items without a task_id
 	Ready func() bool          // false while the service is draining
+
+	Log       *slog.Logger // one line a call; nil for none
+	LogTaskID bool         // task ids may stand in the log
 }
 
 type server struct {
@@ -32,11 +36,14 @@ type server struct {
 // New gives the service's routes.
 func New(o Options) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	s := &server{Options: o}
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
-	r.Use(gin.CustomRecoveryWithWriter(nil, internalError))
+	r.Use(s.observe(), gin.CustomRecoveryWithWriter(nil, s.internalError))
 	r.NoRoute(refuseWith(errNotFound))
 	r.NoMethod(refuseWith(errMethod))
 
@@ -47,6 +54,7 @@ func New(o Options) http.Handler {
 	get(r, "/workflows/:name", workflow)
 
 	v1 := r.Group("/v1", s.authorize(), s.limitInFlight())
+	get(v1, "/providers", providers())
 	v1.POST("/plan", s.plan)
 	v1.POST("/plan/batch", s.planBatch)
 	v1.POST("/preview", s.preview)
@@ -60,10 +68,12 @@ func get(r gin.IRoutes, path string, h gin.HandlerFunc) {
 	r.HEAD(path, h)
 }
 
-// appendAnswer plans one item and appends the answer.
-func (s *server) appendAnswer(dst []byte, it *envelope.Item) []byte {
+// appendAnswer plans one item, tells record what was decided and appends the
+// answer.
+func (s *server) appendAnswer(dst []byte, it *envelope.Item, record func(*envelope.Item, *planner.Decision)) []byte {
 	in := it.Input(s.Draws)
 	d := planner.Plan(&in)
+	record(it, &d)
 	var explanation []byte
 	if it.WantsExplanation {
 		explanation = it.Explanation(&d)

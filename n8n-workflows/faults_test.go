@@ -59,11 +59,14 @@ func TestRulesFindFaults(t *testing.T) {
 				f.Nodes[i].Position = [2]int{-200, -900}
 			case "Request":
 				f.Nodes[i].Position = [2]int{360, 0}
+			case "Plan Retry":
+				f.Nodes[i].Position = [2]int{960, 100}
 			}
 		}
 		got := strings.Join(layoutFaults(f), "\n")
 		assert.Contains(t, got, "Request covers Retry State")
 		assert.Contains(t, got, "Status Switch to Success points left")
+		assert.Contains(t, got, "from Wait to Retry State runs through Plan Retry")
 		assert.Contains(t, got, "Overview is not at the top left")
 	})
 }

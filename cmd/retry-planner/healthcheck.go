@@ -10,17 +10,15 @@ import (
 
 // healthcheckCommand asks the service in the same container: the image has no
 // shell and no curl.
-type healthcheckCommand struct {
-	Listen string `env:"PLANNER_LISTEN" default:"127.0.0.1:8080" help:"Address that the service listens on."`
-}
+type healthcheckCommand struct{}
 
 const healthcheckTimeout = 3 * time.Second
 
 // Run gives nil when the service answers that it is alive.
-func (c *healthcheckCommand) Run(ctx context.Context) error {
+func (healthcheckCommand) Run(ctx context.Context, c *Settings) error {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return &usageError{fmt.Errorf("--listen (PLANNER_LISTEN) must be host:port: %w", err)}
+		return err
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -29,7 +27,7 @@ func (c *healthcheckCommand) Run(ctx context.Context) error {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthz", nil)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

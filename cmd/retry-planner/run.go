@@ -17,11 +17,11 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	ended := false // --help prints and ends the command
 	parser, err := kong.New(&line,
 		kong.Name("retry-planner"),
-		kong.Description("Plans the retries of n8n workflows. Settings are flags or environment variables."),
+		kong.Description("Plans the retries of n8n workflows. Each setting is a flag and an environment variable; the flag wins."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { ended = true }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(streams{stdout, stderr}),
+		kong.Bind(streams{stdout, stderr}, &line.Settings),
 	)
 	if err != nil {
 		return err
@@ -34,6 +34,9 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		return nil
 	}
 	if err != nil {
+		return &usageError{bothNames(parser.Model, err)}
+	}
+	if err := line.check(); err != nil {
 		return &usageError{err}
 	}
 	return command.Run()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -24,8 +23,10 @@ const (
 	idleTimeout       = 2 * time.Minute
 )
 
+type serveCommand struct{}
+
 // Run serves until ctx ends, then answers what is in flight and gives nil.
-func (c *serveCommand) Run(ctx context.Context, to streams) error {
+func (serveCommand) Run(ctx context.Context, c *Settings, to streams) error {
 	log := newLogger(to.err, c.LogLevel, c.LogFormat)
 	var draining atomic.Bool
 	keys := c.keys()
@@ -34,8 +35,9 @@ func (c *serveCommand) Run(ctx context.Context, to streams) error {
 			MaxBodyBytes: c.MaxBodyBytes, MaxBatchBytes: c.MaxBatchBytes, MaxBatchItems: c.MaxBatchItems,
 			MaxInFlight: c.MaxInFlight, APIKeys: keys, APIKeyHeader: c.APIKeyHeader,
 			Now:   time.Now,
-			Draws: func() planner.Draws { return planner.Draws{Jitter: rand.Float64(), Spread: rand.Float64()} },
+			Draws: randomDraws,
 			Ready: func() bool { return !draining.Load() },
+			Log:   log, LogTaskID: c.LogTaskID,
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,

@@ -1,0 +1,54 @@
+package handlers
+
+import (
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	"n8n-retry-planner/envelope"
+	"n8n-retry-planner/planner"
+)
+
+// recorder is a call's response writer. It keeps what the request log and the
+// metrics tell about the call, and nothing that the caller sent but its request
+// id and, when it may be logged, its task id.
+type recorder struct {
+	gin.ResponseWriter
+
+	requestID string
+	key       string // the name of the API key, "" when none was asked for
+	errorCode string // of a refusal
+
+	// What was planned: one item, or the counts of a batch by decision.
+	planned     bool
+	decision    planner.Decision
+	lastStatus  int
+	floorSource string
+	taskID      string
+	batch       map[string]int
+}
+
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
+func newRecorder(c *gin.Context) *recorder {
+	r := recorders.Get().(*recorder)
+	r.ResponseWriter = c.Writer
+	c.Writer = r
+	return r
+}
+
+func (r *recorder) release(c *gin.Context) {
+	c.Writer = r.ResponseWriter
+	*r = recorder{}
+	recorders.Put(r)
+}
+
+// recorderOf gives the call's recorder.
+func recorderOf(c *gin.Context) *recorder { return c.Writer.(*recorder) }
+
+// plan keeps the decision about one item.
+func (r *recorder) plan(it *envelope.Item, d *planner.Decision) {
+	r.planned = true
+	r.decision = *d
+	r.lastStatus, r.floorSource, r.taskID = it.Outcome.Status, it.FloorSource(), it.TaskID
+}
