@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"n8n-retry-planner/handlers"
-	"n8n-retry-planner/planner"
 )
 
 // Time-outs of a connection. A slow sender must not hold a place for ever.
