@@ -47,9 +47,18 @@ type Limits struct {
 	UntilDeadline *float64 `json:"until_deadline"`
 }
 
-// Explanation tells why d was decided, as JSON. It names headers and body
-// fields and never repeats what they hold beside the seconds that were read.
+// Explanation is what Explain tells, as JSON.
 func (it *Item) Explanation(d *planner.Decision) []byte {
+	out, err := json.Marshal(it.Explain(d))
+	if err != nil { // no value in it can fail
+		return []byte("{}")
+	}
+	return out
+}
+
+// Explain tells why d was decided. It names headers and body fields and never
+// repeats what they hold beside the seconds that were read.
+func (it *Item) Explain(d *planner.Decision) Explanation {
 	e := Explanation{
 		Reason:   d.Reason(),
 		Outcome:  it.Outcome.Class.String(),
@@ -68,7 +77,8 @@ func (it *Item) Explanation(d *planner.Decision) []byte {
 			Local: orNull(d.Local), Floor: orNull(d.Floor), Spread: orNull(d.Spread), Total: orNull(d.Wait),
 		}
 		if it.reading.source != "" {
-			e.Wait.FloorSource = &it.reading.source
+			source := it.reading.source // the item is used again
+			e.Wait.FloorSource = &source
 		}
 	}
 	if source := it.reading.source; source != "" && e.Wait == nil {
@@ -77,11 +87,7 @@ func (it *Item) Explanation(d *planner.Decision) []byte {
 			e.Hint.Seconds = orNull(it.reading.floor)
 		}
 	}
-	out, err := json.Marshal(e)
-	if err != nil { // no value in it can fail
-		return []byte("{}")
-	}
-	return out
+	return e
 }
 
 func orNull(f float64) *float64 {

@@ -73,6 +73,18 @@ func decodeWith(raw []byte, now time.Time, interpret func(*Item, time.Time) erro
 	return it, nil
 }
 
+// Input gives what the planner decides about. The draws come from the task_id
+// where there is one, and are asked of random otherwise.
+func (it *Item) Input(random func() planner.Draws) planner.Input {
+	in := planner.Input{Outcome: it.Outcome, State: it.State, Request: it.Request, Policy: it.Policy}
+	if it.TaskID != "" {
+		in.Draws = planner.DrawsFor(it.TaskID, it.State.Attempts)
+	} else {
+		in.Draws = random()
+	}
+	return in
+}
+
 func (it *Item) decode(raw []byte) error {
 	if err := it.scan.start(raw); err != nil {
 		return err

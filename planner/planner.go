@@ -109,3 +109,10 @@ func retryable(o *Outcome, p *Policy) bool {
 	}
 	return false
 }
+
+// After gives the state of the next call after a retry, as the answer's
+// attempts, elapsed_wait and wait_seconds carry it there.
+func (s State) After(d *Decision) State {
+	s.Attempts, s.Elapsed, s.LastWait = d.Attempts, d.ElapsedWait, d.Wait
+	return s
+}
