@@ -15,10 +15,11 @@ local call = redis.call
 local REFUSED, GO, WAIT = 0, 1, 2
 local RATE, FLIGHT, HOLD, NO_FIT, CIRCUIT, BUDGET, ACTIVE = 1, 2, 3, 4, 5, 6, 7
 
--- keep lengthens a key's life to at least the given microseconds from now.
+-- keep lengthens a key's life to at least the given microseconds from now, and
+-- then by a quarter more, so that not every call has to write it.
 local function keep(key, us)
   local ms = math.ceil(us / 1000) + 1
-  if call('PTTL', key) < ms then call('PEXPIRE', key, ms) end
+  if call('PTTL', key) < ms then call('PEXPIRE', key, math.ceil(ms * 1.25)) end
 end
 
 -- from_end is the score of the n-th member from the end, or nil.
