@@ -67,7 +67,13 @@ type rule struct {
 
 	// wait is what the manual tells to wait for when such a reply announces
 	// nothing itself.
-	wait func(now time.Time) float64
+	wait *manualWait
+}
+
+// manualWait is a wait that stands in the provider's manual, not in the reply.
+type manualWait struct {
+	name    string
+	seconds func(now time.Time) float64
 }
 
 // hint is one way in which a wait is announced.

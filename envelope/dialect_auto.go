@@ -21,7 +21,7 @@ var autoDialect = &Dialect{
 	rules: []rule{
 		{at: inBody("error.code", "error.type"), is: []string{"insufficient_quota"}, class: planner.QuotaExhausted},
 		{at: inBody("error.errors.#.reason"), is: []string{"dailyLimitExceeded"}, class: planner.QuotaExhausted},
-		{at: inHeader("x-ratelimit-remaining"), is: []string{"0"}, on: []int{403}, class: planner.RateLimited},
+		{at: inHeader("x-ratelimit-remaining"), like: nothingLeft, on: []int{403}, class: planner.RateLimited},
 		{at: inHeader("retry-after"), like: anyText, on: []int{403}, class: planner.RateLimited},
 		// RFC 9110 §15.5.14: a Retry-After says that the condition is temporary.
 		{at: inHeader("retry-after"), like: anyText, on: []int{413}, class: planner.Overloaded},
@@ -43,6 +43,9 @@ var autoDialect = &Dialect{
 	moreForm:   looseList,
 	bothClocks: true,
 }
+
+// nothingLeft is a bucket that is used up, as a rule sees it.
+var nothingLeft = regexp.MustCompile(`^(?:-.*|0+(?:\.\d*)?)$`)
 
 var anyText = regexp.MustCompile(`.`)
 
@@ -77,7 +80,7 @@ const (
 )
 
 var (
-	looseWait  = form{name: "seconds, Unix time, duration, ISO 8601 or HTTP-date, whichever is plausible", parse: parseLoose}
+	looseWait  = form{name: "seconds, Unix time, duration or date, whichever is plausible", parse: parseLoose}
 	looseWaits = form{name: looseWait.name + ", or a list of them", parse: parseLooseList}
 	looseList  = form{name: looseWait.name, list: true, parse: parseLoose}
 )
@@ -99,6 +102,9 @@ func parseLoose(text string, now time.Time) (float64, bool) {
 		return s, true
 	}
 	if s, ok := parseWords(text, now); ok {
+		return s, true
+	}
+	if s, ok := parseISODuration(text, now); ok {
 		return s, true
 	}
 	if t, ok := parseISO(text, time.UTC); ok {

@@ -15,10 +15,11 @@ import (
 
 // realCase is one of testdata/providers.json and testdata/edge.json.
 type realCase struct {
-	ID     string                     `json:"id"`
-	Now    time.Time                  `json:"now"`
-	Input  map[string]json.RawMessage `json:"input"`
-	Expect struct {
+	ID       string                     `json:"id"`
+	Provider string                     `json:"provider"` // only in more.json, where the id does not begin with it
+	Now      time.Time                  `json:"now"`
+	Input    map[string]json.RawMessage `json:"input"`
+	Expect   struct {
 		Wait  *float64 `json:"wait_seconds"`
 		Class string   `json:"class"`
 	} `json:"expect"`
@@ -44,14 +45,22 @@ var doubtful = map[string]struct {
 
 const localBackoff = 0.25 // shorter than every wait that a case demands
 
-// TestRealCases runs every case handed over from the item to the decision:
-// each provider under its own name, the odd forms under auto.
+// TestRealCases runs every case from the item to the decision: each provider
+// under its own name, the odd forms under auto. more.json has this project's
+// own rows, at least one for each dialect.
 func TestRealCases(t *testing.T) {
 	for _, c := range realCases(t, "providers.json") {
 		t.Run(c.ID, func(t *testing.T) { checkCase(t, c, providerOf(t, c.ID)) })
 	}
 	for _, c := range realCases(t, "edge.json") {
 		t.Run(c.ID, func(t *testing.T) { checkCase(t, c, "auto") })
+	}
+	for _, c := range realCases(t, "more.json") {
+		provider := c.Provider
+		if provider == "" {
+			provider = providerOf(t, c.ID)
+		}
+		t.Run(c.ID, func(t *testing.T) { checkCase(t, c, provider) })
 	}
 }
 
@@ -106,6 +115,8 @@ func checkCase(t *testing.T, c realCase, provider string) {
 		require.Equal(t, planner.Defer, d.Verb)
 		require.Equal(t, planner.CodeQuotaExhausted, d.Code)
 		require.InDelta(t, want, it.reading.floor, 0.001)
+	case "success": // only in more.json
+		require.Equal(t, planner.Success, d.Verb)
 	case "permanent":
 		require.Equal(t, planner.Stop, d.Verb)
 		require.Equal(t, planner.CodeStatusNotRetryable, d.Code)

@@ -19,15 +19,15 @@ type form struct {
 }
 
 var (
-	rfc9110      = form{name: "seconds or HTTP-date (RFC 9110 §10.2.3)", parse: ParseRetryAfter}
+	rfc9110      = form{name: "seconds or HTTP-date", parse: ParseRetryAfter}
 	seconds      = form{name: "seconds", list: true, parse: inUnits(1, 1)}
 	milliseconds = form{name: "milliseconds", list: true, parse: inUnits(1, 1000)}
 	minutes      = form{name: "minutes", list: true, parse: inUnits(60, 1)}
-	epoch        = form{name: "Unix time in seconds", list: true, parse: untilEpoch}
-	epochMillis  = form{name: "Unix time in milliseconds", list: true, parse: untilEpochMillis}
+	epoch        = form{name: "Unix seconds", list: true, parse: untilEpoch}
+	epochMillis  = form{name: "Unix milliseconds", list: true, parse: untilEpochMillis}
 	isoTime      = form{name: "ISO 8601 time", parse: inZone(time.UTC)}
 	httpDate     = form{name: "HTTP-date", parse: untilHTTPDate}
-	duration     = form{name: "duration such as 6m0s or 20ms", parse: parseDuration}
+	duration     = form{name: "duration (6m0s, 20ms)", parse: parseDuration}
 	inWords      = form{name: "a number and its unit in words", parse: parseWords}
 )
 
@@ -83,6 +83,9 @@ func untilEpochMillis(text string, now time.Time) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
+	if math.IsInf(ms, 1) {
+		return ms, true
+	}
 	whole := math.Floor(ms / 1000)
 	return fromNow(whole-float64(now.Unix()), (ms-whole*1000)/1000-float64(now.Nanosecond())/1e9), true
 }
@@ -99,18 +102,11 @@ func untilTime(t, now time.Time) float64 {
 // fromNow adds whole seconds and a fraction, rounded up to a millisecond; 0
 // when that is past.
 func fromNow(whole, fraction float64) float64 {
-	s := whole + fraction
-	switch {
-	case !(s > 0): // an endless one minus an endless one, too
-		return 0
-	case s > maxExactSeconds/1000:
-		return math.Ceil(s)
+	ms := fraction * 1000
+	if near := math.Round(ms); math.Abs(ms-near) < 1e-7 { // float noise: clocks have whole nanoseconds
+		ms = near
 	}
-	ms := s * 1000
-	if near := math.Round(ms); math.Abs(ms-near) < 1e-4 { // float noise; a tenth of a microsecond
-		return near / 1000
-	}
-	return math.Ceil(ms) / 1000
+	return math.Max(0, (whole*1000+math.Ceil(ms))/1000)
 }
 
 // units of a duration, in seconds, as a factor and a divisor that are exact.
@@ -142,9 +138,27 @@ func parseDuration(text string, _ time.Time) (float64, bool) {
 		rest = rest[m:]
 	}
 	if parts > 1 {
-		return fromNow(total, 0), true
+		whole := math.Floor(total)
+		return fromNow(whole, total-whole), true
 	}
 	return total, parts > 0
+}
+
+var isoDuration = regexp.MustCompile(`^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$`)
+
+// parseISODuration reads a duration of ISO 8601 in days and less ("PT1M30S").
+func parseISODuration(text string, now time.Time) (float64, bool) {
+	m := isoDuration.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	units := ""
+	for i, unit := range []string{"d", "h", "m", "s"} {
+		if m[i+1] != "" {
+			units += m[i+1] + unit
+		}
+	}
+	return parseDuration(units, now)
 }
 
 var wordUnits = regexp.MustCompile(`(?i)^(\d+(?:\.\d+)?) ?(?:(milliseconds?|msecs?)|(seconds?|secs?)|(minutes?|mins?)|(hours?|hrs?))$`)
@@ -166,3 +180,14 @@ func parseWords(text string, _ time.Time) (float64, bool) {
 	}
 	return n, ok
 }
+
+// always is a wait of so many seconds.
+func always(seconds float64) *manualWait {
+	return &manualWait{strconv.FormatFloat(seconds, 'f', -1, 64) + " s", func(time.Time) float64 { return seconds }}
+}
+
+// untilMidnightUTC is the wait for a limit that is counted by UTC days.
+var untilMidnightUTC = &manualWait{"to midnight UTC", func(now time.Time) float64 {
+	now = now.UTC()
+	return untilTime(time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC), now)
+}}

@@ -123,10 +123,22 @@ func (h headers) filled(name string) []string {
 	return out
 }
 
-// parts divides what stands at a place at commas, where a provider is known to
-// send a list under a name that is not one.
+var digitList = regexp.MustCompile(`^\d+(?:[ \t]*,[ \t]*\d+)+$`)
+
+// parts divides a list of numbers at its commas, where a provider is known to
+// send one under a name that takes a single value.
 func (p place) parts() place {
-	return place{p.label, func(r *response) []string { return splitList(p.find(r)) }}
+	return place{p.label, func(r *response) []string {
+		var out []string
+		for _, text := range p.find(r) {
+			if digitList.MatchString(text) {
+				out = append(out, splitList([]string{text})...)
+			} else {
+				out = append(out, text)
+			}
+		}
+		return out
+	}}
 }
 
 // statusPlace is the status itself, for a rule about nothing else.

@@ -36,7 +36,7 @@ func (d *Dialect) readResponse(r *response) reading {
 	}
 	candidates := d.gather(r, &out)
 	if decide(candidates, &out); out.floor <= 0 && !out.bad && matched != nil && matched.wait != nil {
-		out.floor, out.source = matched.wait(r.now), "the provider's manual, for "+matched.at.label
+		out.floor, out.source = matched.wait.seconds(r.now), "the provider's manual, for "+matched.at.label
 	}
 	// The page speaks of refused requests: a batch that was taken in part is none.
 	out.notProcessed = d.vouch != "" && out.class == planner.RateLimited && r.status == 429
@@ -149,7 +149,7 @@ func (h *hint) bucketState(r *response, index, texts int) bucketState {
 	switch {
 	case err != nil || n != n:
 		return bucketUnknown
-	case n > 0:
+	case n >= 1: // with less than one no call can be made (Reddit counts in fractions)
 		return bucketOpen
 	}
 	return bucketEmpty

@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,11 +26,14 @@ func parseISO(text string, zone *time.Location) (time.Time, bool) {
 	if m == nil {
 		return time.Time{}, false
 	}
-	second := m[6]
+	second, month := m[6], number2(m[2])
 	if second == "" {
 		second = "00"
 	}
-	t, ok := date(number4(m[1]), number2(m[2]), number2(m[3]), m[4]+":"+m[5]+":"+second)
+	if month > 12 {
+		return time.Time{}, false
+	}
+	t, ok := date(number4(m[1]), month, number2(m[3]), m[4]+":"+m[5]+":"+second)
 	if !ok {
 		return time.Time{}, false
 	}
@@ -81,6 +85,11 @@ func zoneOffset(sign, hours, minutes string) (time.Duration, bool) {
 var looseDatePattern = regexp.MustCompile(
 	`^(?:[A-Za-z]{3,9},? +)?(\d{1,2})[ -]([A-Za-z]{3})[a-z]*[ -](\d{4}) +(\d{1,2}):(\d\d)(?::(\d\d))?(?: *([A-Za-z]{1,4}|[+-]\d\d:?\d\d))?$`)
 
+// scriptDatePattern is what JavaScript's Date prints as text, and asctime with
+// a zone behind it: the month before the day.
+var scriptDatePattern = regexp.MustCompile(
+	`^[A-Za-z]{3} ([A-Za-z]{3}) +(\d{1,2}) (?:(\d{4}) (\d\d:\d\d:\d\d)|(\d\d:\d\d:\d\d) (\d{4})) (GMT|UTC|Z)([+-]\d{4})?(?: \(.*\))?$`)
+
 // zoneNames are those of RFC 5322 §4.3. Any other name is not guessed at.
 var zoneNames = map[string]string{
 	"": "+0000", "GMT": "+0000", "UTC": "+0000", "UT": "+0000", "Z": "+0000",
@@ -93,6 +102,9 @@ var zoneNames = map[string]string{
 func parseLooseDate(text string, now time.Time) (time.Time, bool) {
 	if t, ok := ParseHTTPDate(text, now); ok {
 		return t, true
+	}
+	if m := scriptDatePattern.FindStringSubmatch(text); m != nil {
+		text = m[2] + " " + m[1] + " " + m[3] + m[6] + " " + m[4] + m[5] + " " + cmp.Or(m[8], m[7])
 	}
 	m := looseDatePattern.FindStringSubmatch(text)
 	if m == nil {

@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -141,49 +142,29 @@ func readDeadline(value []byte, path string, now time.Time, f *faults) float64 {
 	return float64(t.Unix()-now.Unix()) + float64(t.Nanosecond()-now.Nanosecond())/1e9
 }
 
+// rfc3339 is the form of RFC 3339 §5.6, in upper case. time.Parse checks the
+// numbers, but takes other forms as well (a comma, one digit for the hour).
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
 // parseRFC3339 reads the date-time of RFC 3339 §5.6: T and Z in either case,
 // second 60 legal.
 func parseRFC3339(s string) (time.Time, bool) {
 	s = strings.ToUpper(trimBlanks(s))
-	if strings.Contains(s, ",") { // taken by UnmarshalText for the point of a fraction
+	if !rfc3339.MatchString(s) {
 		return time.Time{}, false
 	}
-	leap := len(s) > 19 && s[16:19] == ":60"
+	leap := s[16:19] == ":60"
 	if leap {
 		s = s[:16] + ":59" + s[19:]
 	}
-	var t time.Time
-	// UnmarshalText keeps to the grammar where time.Parse is lenient.
-	if err := t.UnmarshalText([]byte(s)); err != nil {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
 		return time.Time{}, false
 	}
 	if leap {
 		t = t.Add(time.Second)
 	}
 	return t, true
-}
-
-func (f *faults) boolean(value []byte, path string) bool {
-	switch string(value) {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	f.add(path, "boolean", "must be true or false")
-	return false
-}
-
-// seconds reads a duration that may be 0.
-func (f *faults) seconds(value []byte, path string) float64 {
-	n, ok := number(value)
-	switch {
-	case !ok:
-		f.add(path, "number", "must be a number of seconds")
-	case n < 0:
-		f.add(path, "min", "must be 0 seconds or more")
-	}
-	return n
 }
 
 // stringOrEmpty gives what a JSON string says, "" for any other value.

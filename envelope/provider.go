@@ -49,7 +49,8 @@ type ProviderSign struct {
 	Values     []string `json:"values"`
 	Statuses   []int    `json:"statuses,omitempty"` // only on these; otherwise on any that is no 2xx
 	InsideA2xx bool     `json:"inside_a_2xx,omitempty"`
-	Means      string   `json:"means"` // rate_limited, overloaded, quota_exhausted, refused or unknown
+	ManualWait string   `json:"manual_wait,omitempty"` // what the manual tells to wait for when the reply does not
+	Means      string   `json:"means"`                 // rate_limited, overloaded, quota_exhausted, refused or unknown
 }
 
 // Providers lists every name that policy.provider takes, in alphabetical order.
@@ -93,7 +94,10 @@ func (d *Dialect) describe() Provider {
 	}
 	for i := range d.rules {
 		ru := &d.rules[i]
-		sign := ProviderSign{ru.at.label, ru.words(), ru.on, ru.in2xx, ru.class.String()}
+		sign := ProviderSign{Field: ru.at.label, Values: ru.words(), Statuses: ru.on, InsideA2xx: ru.in2xx, Means: ru.class.String()}
+		if ru.wait != nil {
+			sign.ManualWait = ru.wait.name
+		}
 		p.Signs = append(p.Signs, sign)
 		if ru.class == planner.QuotaExhausted {
 			p.QuotaSigns = append(p.QuotaSigns, sign.Field+": "+strings.Join(sign.Values, ", "))
@@ -132,17 +136,22 @@ func ProviderTable() string {
 func readsCell(p Provider) string {
 	var reads []string
 	for _, h := range p.Reads {
-		text := cell(h.Field)
+		text := cell(strings.TrimPrefix(h.Field, "header "))
 		if h.Main {
 			text = "**" + text + "**"
 		}
-		if h.Form != "" {
+		if h.Form != "" && h.Form != rfc9110.name {
 			text += ": " + cell(h.Form)
 		}
 		if h.Bucket != "" {
 			text += ", when " + h.Bucket + " is 0"
 		}
 		reads = append(reads, text)
+	}
+	for _, sign := range p.Signs {
+		if sign.ManualWait != "" {
+			reads = append(reads, "else "+sign.ManualWait+", by its manual")
+		}
 	}
 	return strings.Join(reads, "<br>")
 }

@@ -40,7 +40,7 @@ var aiProviders = []*Dialect{
 		docs: []string{"https://developers.openai.com/api/docs/guides/rate-limits", "https://developers.openai.com/api/docs/guides/error-codes"},
 		// "the organization cannot successfully submit requests until the rate
 		// limit is reset"
-		vouch: "https://help.openai.com/en/articles/5955604-troubleshooting-api-rate-limits-and-429-errors",
+		vouch: "https://help.openai.com/en/articles/5955604-how-can-i-so",
 		rules: append([]rule{
 			{at: inBody("error.code", "error.type"), class: planner.QuotaExhausted, is: []string{"insufficient_quota",
 				"credit_balance_exhausted", "organization_usage_limit_exceeded", "organization_spend_limit_exceeded",
@@ -87,6 +87,7 @@ var aiProviders = []*Dialect{
 		docs: []string{"https://openrouter.ai/docs/api/reference/errors-and-debugging", "https://openrouter.ai/docs/api/reference/limits"},
 		rules: []rule{
 			{at: statusPlace, is: []string{"402"}, class: planner.QuotaExhausted},
+			{at: inBody("error.message"), like: regexp.MustCompile(`^Rate limit exceeded: free-models-per-day`), class: planner.QuotaExhausted},
 		},
 		hints: []hint{retryAfterHint,
 			{at: inHeader("x-ratelimit-reset"), form: epochMillis, bucket: "x-ratelimit-remaining", rank: 1},

@@ -19,7 +19,7 @@ var businessProviders = []*Dialect{
 			{at: inBody("policyName"), is: []string{"DAILY"}, class: planner.QuotaExhausted},
 			{at: inBody("policyName"), is: []string{"TEN_SECONDLY_ROLLING"}, class: planner.RateLimited, wait: always(10)},
 			{at: inBody("policyName"), is: []string{"SECONDLY"}, class: planner.RateLimited, wait: always(1)},
-			{at: inHeader("x-hubspot-ratelimit-daily-remaining"), is: []string{"0"}, on: []int{429}, class: planner.QuotaExhausted},
+			{at: inHeader("x-hubspot-ratelimit-daily-remaining"), like: nothingLeft, on: []int{429}, class: planner.QuotaExhausted},
 		},
 		// The interval is the length of the window: no wait is longer.
 		hints: []hint{retryAfterHint, {at: inHeader("x-hubspot-ratelimit-interval-milliseconds"), form: milliseconds, bucket: "x-hubspot-ratelimit-remaining", rank: 1}},
@@ -28,7 +28,7 @@ var businessProviders = []*Dialect{
 		Name: "gohighlevel", aliases: []string{"highlevel"}, title: "HighLevel",
 		docs: []string{"https://marketplace.gohighlevel.com/docs/other/rate-limits"},
 		rules: []rule{
-			{at: inHeader("x-ratelimit-daily-remaining"), is: []string{"0"}, on: []int{429}, class: planner.QuotaExhausted},
+			{at: inHeader("x-ratelimit-daily-remaining"), like: nothingLeft, on: []int{429}, class: planner.QuotaExhausted},
 		},
 		hints: []hint{retryAfterHint, {at: inHeader("x-ratelimit-interval-milliseconds"), form: milliseconds, bucket: "x-ratelimit-remaining", rank: 1}},
 	},
@@ -110,8 +110,8 @@ var businessProviders = []*Dialect{
 		docs: []string{"https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting"},
 		rules: []rule{
 			{at: inBody("error"), like: regexp.MustCompile(`(?i)^(the )?daily\b.*\b(budget|limit)`), on: []int{429}, class: planner.QuotaExhausted},
-			{at: inHeader("x-daily-ratelimit-token-remaining"), is: []string{"0"}, on: []int{429}, class: planner.QuotaExhausted},
-			{at: inHeader("x-daily-requests-left"), is: []string{"0"}, on: []int{429}, class: planner.QuotaExhausted},
+			{at: inHeader("x-daily-ratelimit-token-remaining"), like: nothingLeft, on: []int{429}, class: planner.QuotaExhausted},
+			{at: inHeader("x-daily-requests-left"), like: nothingLeft, on: []int{429}, class: planner.QuotaExhausted},
 		},
 		hints: []hint{retryAfterHint, {at: inHeader("x-ratelimit-reset"), form: seconds, main: true, bucket: "x-ratelimit-remaining", rank: 1}},
 	},

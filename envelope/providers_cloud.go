@@ -190,7 +190,11 @@ var retryInfo = place{"body error.details RetryInfo", func(r *response) []string
 	var out []string
 	googleError(r).Get("details").ForEach(func(_, detail gjson.Result) bool {
 		if strings.HasSuffix(detail.Get(`\@type`).Str, "google.rpc.RetryInfo") {
-			out = appendTexts(out, detail.Get("retryDelay"), false)
+			delay := detail.Get("retryDelay")
+			if delay.IsObject() { // as gRPC libraries print it
+				delay = delay.Get("seconds")
+			}
+			out = appendTexts(out, delay, false)
 		}
 		return true
 	})

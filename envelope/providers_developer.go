@@ -3,7 +3,6 @@ package envelope
 import (
 	"regexp"
 	"strings"
-	"time"
 
 	"n8n-retry-planner/planner"
 )
@@ -20,7 +19,7 @@ var developerProviders = []*Dialect{
 				like: regexp.MustCompile(`^You have exceeded a secondary rate limit|^You have triggered an abuse detection mechanism`)},
 			{at: githubMessage, in2xx: true, class: planner.RateLimited, like: regexp.MustCompile(`^API rate limit (already )?exceeded`)},
 			{at: inBody("errors.#.type"), in2xx: true, is: []string{"RATE_LIMITED", "RATE_LIMIT"}, class: planner.RateLimited},
-			{at: inHeader("x-ratelimit-remaining"), is: []string{"0"}, on: []int{403}, class: planner.RateLimited},
+			{at: inHeader("x-ratelimit-remaining"), like: nothingLeft, on: []int{403}, class: planner.RateLimited},
 			{at: inHeader("retry-after"), like: anyText, on: []int{403}, class: planner.RateLimited},
 		},
 		// The manual asks to keep to both headers, so the later counts.
@@ -41,7 +40,7 @@ var developerProviders = []*Dialect{
 		hints: []hint{retryAfterHint},
 	},
 	{
-		Name: "jira", aliases: []string{"confluence", "trello"}, title: "Jira and Confluence Cloud, Trello",
+		Name: "jira", aliases: []string{"confluence"}, title: "Jira and Confluence Cloud",
 		docs: []string{"https://developer.atlassian.com/cloud/jira/platform/rate-limiting/"},
 		hints: []hint{
 			retryAfterHint,
@@ -90,7 +89,7 @@ var developerProviders = []*Dialect{
 		Name: "brave", title: "Brave Search",
 		docs: []string{"https://api-dashboard.search.brave.com/documentation/guides/rate-limiting"},
 		rules: []rule{
-			{at: listItem("x-ratelimit-remaining", 1), is: []string{"0"}, on: []int{429}, class: planner.QuotaExhausted},
+			{at: listItem("x-ratelimit-remaining", 1), like: nothingLeft, on: []int{429}, class: planner.QuotaExhausted},
 		},
 		hints: []hint{retryAfterHint, {at: inHeader("x-ratelimit-reset"), form: seconds, main: true, bucket: "x-ratelimit-remaining", rank: 1}},
 	},
@@ -133,15 +132,4 @@ func listItem(name string, index int) place {
 		}
 		return nil
 	}}
-}
-
-// always is a wait that the manual tells.
-func always(seconds float64) func(time.Time) float64 {
-	return func(time.Time) float64 { return seconds }
-}
-
-// untilMidnightUTC is the wait for a limit that the manual counts by UTC days.
-func untilMidnightUTC(now time.Time) float64 {
-	now = now.UTC()
-	return untilTime(time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC), now)
 }

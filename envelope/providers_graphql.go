@@ -37,7 +37,7 @@ var graphQLProviders = []*Dialect{
 		hints: []hint{
 			retryAfterHint,
 			{at: inBody("errors.#.extensions.retry_in_seconds", "retry_in_seconds", "error_data.retry_in_seconds"), form: seconds},
-			{at: inBody("error_message", "errors.#.message", "errors").saying(`(?i)^Complexity budget exhausted.* reset in (\d+) seconds?`), form: seconds, rank: 1},
+			{at: inBody("error_message", "errors.#.message", `errors.#(%"Complexity*")#`).saying(`^Complexity budget exhausted.* reset in (\d+) seconds?`), form: seconds, rank: 1},
 		},
 	},
 	{

@@ -59,6 +59,7 @@ func New(o Options) http.Handler {
 	r.NoRoute(refuseWith(errNotFound))
 	r.NoMethod(refuseWith(errMethod))
 
+	get(r, "/", page())
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	open := r.Group("")
@@ -74,6 +75,8 @@ func New(o Options) http.Handler {
 	get(v1, "/providers", providers())
 	v1.POST("/plan", s.plan)
 	v1.POST("/plan/batch", s.planBatch)
+	v1.POST("/preview", s.preview)
+	v1.POST("/pace", s.pace)
 	return r
 }
 
@@ -86,12 +89,7 @@ func get(r gin.IRoutes, path string, h gin.HandlerFunc) {
 // appendAnswer plans one item, tells record what was decided and appends the
 // answer.
 func (s *server) appendAnswer(dst []byte, it *envelope.Item, record func(*envelope.Item, *planner.Decision)) []byte {
-	in := planner.Input{Outcome: it.Outcome, State: it.State, Request: it.Request, Policy: it.Policy}
-	if it.TaskID != "" {
-		in.Draws = planner.DrawsFor(it.TaskID, it.State.Attempts)
-	} else {
-		in.Draws = s.Draws()
-	}
+	in := it.Input(s.Draws)
 	d := planner.Plan(&in)
 	record(it, &d)
 	var explanation []byte

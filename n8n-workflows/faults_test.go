@@ -25,7 +25,8 @@ func TestRulesFindFaults(t *testing.T) {
 		{"a connection to nowhere", `"node": "Plan Retry"`, `"node": "Plan"`, "nothing to connect to"},
 		{"a planner failure that goes on", `"name": "Plan Retry",`, `"name": "Plan Retry", "onError": "continueRegularOutput",`, "goes on when the planner fails"},
 		{"a planner that never errors", `"responseFormat": "json"`, `"responseFormat": "json", "neverError": true`, "goes on when the planner fails"},
-		{"an object for a body", `={{ JSON.stringify({ ...$('Retry State').item.json, body: undefined, ...$json }) }}`, `={{ $json }}`, "[object Object]"},
+		{"an object for a body", `={{ JSON.stringify({ ...$('Retry State').item.json,`, `={{ ({ ...$('Retry State').item.json,`, "[object Object]"},
+		{"keys that go to the planner", `options: undefined, `, ``, "sends the headers of a failed call"},
 		{"an error object that is no string", `={{ JSON.stringify({ error_code: $json.error_code`, `={{ ({ error_code: $json.error_code`, "five fields"},
 		{"a sixth field", `next_request: $json.next_request }`, `next_request: $json.next_request, body: 1 }`, "five fields"},
 		{"a wait in hours", `"unit": "seconds"`, `"unit": "hours"`, "in seconds"},
@@ -59,11 +60,14 @@ func TestRulesFindFaults(t *testing.T) {
 				f.Nodes[i].Position = [2]int{-200, -900}
 			case "Request":
 				f.Nodes[i].Position = [2]int{360, 0}
+			case "Plan Retry":
+				f.Nodes[i].Position = [2]int{960, 100}
 			}
 		}
 		got := strings.Join(layoutFaults(f), "\n")
 		assert.Contains(t, got, "Request covers Retry State")
 		assert.Contains(t, got, "Status Switch to Success points left")
+		assert.Contains(t, got, "from Wait to Retry State runs through Plan Retry")
 		assert.Contains(t, got, "Overview is not at the top left")
 	})
 }

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"n8n-retry-planner/handlers"
-	"n8n-retry-planner/planner"
 )
 
 // Limits of a connection. A slow sender or reader must not hold a place for
@@ -68,7 +66,7 @@ func newServer(s *Settings, log *slog.Logger, tracing *tracing, draining *atomic
 			MaxBodyBytes: s.MaxBodyBytes, MaxBatchBytes: s.MaxBatchBytes, MaxBatchItems: s.MaxBatchItems,
 			MaxInFlight: s.MaxInFlight, APIKeys: keys, APIKeyHeader: s.APIKeyHeader, Closed: s.Closed,
 			Now:   time.Now,
-			Draws: func() planner.Draws { return planner.Draws{Jitter: rand.Float64(), Spread: rand.Float64()} },
+			Draws: randomDraws,
 			Ready: func() bool { return !draining.Load() },
 			Log:   log, LogTaskID: s.LogTaskID, Tracer: tracing.tracer, Registry: newRegistry(),
 		}),

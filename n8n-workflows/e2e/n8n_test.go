@@ -10,9 +10,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,7 +100,7 @@ func (n *n8n) start() error {
 	n.process = p
 	// Until the log says so, /healthz answers but webhooks give 404.
 	ready := func() bool { return strings.Contains(p.log(), "Editor is now accessible") }
-	if err := p.waitUntil(2*time.Minute, ready); err != nil {
+	if err := p.waitUntil(5*time.Minute, ready); err != nil {
 		n.kill()
 		return err
 	}
@@ -166,7 +168,42 @@ func (n *n8n) call(method, path string, body, answer any) error {
 // add creates the workflow, as the editor's import does.
 func (n *n8n) add(t *testing.T, w workflow) {
 	t.Helper()
-	require.NoError(t, n.call(http.MethodPost, "/rest/workflows", w, nil))
+	var saved struct{ VersionID string }
+	require.NoError(t, n.call(http.MethodPost, "/rest/workflows", w, &saved))
+	w["versionId"] = saved.VersionID
+}
+
+// publish makes an added workflow live: its webhooks and schedules start it from now on.
+func (n *n8n) publish(t *testing.T, w workflow) {
+	t.Helper()
+	version := map[string]any{"versionId": w["versionId"]}
+	require.NoError(t, n.call(http.MethodPost, "/rest/workflows/"+w.id()+"/activate", version, nil))
+}
+
+// webhook POSTs to a published workflow's webhook and returns the status of the answer and its body. n8n says that a
+// workflow is published a little before it takes calls, so a 404 is asked again for a while.
+func (n *n8n) webhook(t *testing.T, path, body string) (int, string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		resp, err := n.client.Post(n.url+"/webhook/"+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		got, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		if resp.StatusCode != http.StatusNotFound || time.Now().After(deadline) {
+			return resp.StatusCode, string(got)
+		}
+	}
+}
+
+// latest returns the id of the newest execution of the workflow.
+func (n *n8n) latest(t *testing.T, w workflow) string {
+	t.Helper()
+	var found struct{ Results []struct{ ID string } }
+	filter := url.QueryEscape(mustJSON(t, map[string]string{"workflowId": w.id()}))
+	require.NoError(t, n.call(http.MethodGet, "/rest/executions?filter="+filter, nil, &found))
+	require.NotEmpty(t, found.Results, "%s was never executed", w.id())
+	return found.Results[0].ID
 }
 
 // run starts the workflow at the named trigger node and waits until the execution has ended.
@@ -176,24 +213,28 @@ func (n *n8n) run(t *testing.T, w workflow, trigger string) execution {
 	body := map[string]any{"triggerToStartFrom": map[string]string{"name": trigger}}
 	require.NoError(t, n.call(http.MethodPost, "/rest/workflows/"+w.id()+"/run", body, &started))
 	require.NotEmpty(t, started.ExecutionID)
-	return n.await(t, started.ExecutionID, time.Minute)
+	return n.await(t, started.ExecutionID, 2*time.Minute)
 }
 
 // await waits until the execution has ended, well or not, and returns it.
 func (n *n8n) await(t *testing.T, id string, timeout time.Duration) execution {
 	t.Helper()
-	var got rawExecution
-	for deadline := time.Now().Add(timeout); ; {
-		err := n.call(http.MethodGet, "/rest/executions/"+id, nil, &got)
-		require.NoError(t, err)
-		switch got.Status {
-		case "success", "error", "canceled", "crashed":
-			e, err := got.read()
-			require.NoError(t, err)
-			return e
+	got := n.awaitStatus(t, id, timeout, "success", "error", "canceled", "crashed")
+	e, err := got.read()
+	require.NoError(t, err)
+	return e
+}
+
+// awaitStatus waits until the execution has one of the statuses; "waiting" is a long wait, saved in the database.
+func (n *n8n) awaitStatus(t *testing.T, id string, timeout time.Duration, statuses ...string) rawExecution {
+	t.Helper()
+	for deadline := time.Now().Add(timeout); ; time.Sleep(50 * time.Millisecond) {
+		var got rawExecution
+		require.NoError(t, n.call(http.MethodGet, "/rest/executions/"+id, nil, &got))
+		if slices.Contains(statuses, got.Status) {
+			return got
 		}
 		require.True(t, time.Now().Before(deadline), "execution %s is still %s after %s", id, got.Status, timeout)
-		time.Sleep(50 * time.Millisecond)
 	}
 }
 

@@ -254,6 +254,21 @@ func TestRetry429(t *testing.T) {
 		}
 	})
 
+	t.Run("a bad URL stops", func(t *testing.T) {
+		t.Parallel()
+		u := startUpstream(t)
+		s := runRetry429(t, u, tapPlanner(t, nil), map[string]any{"url": "http://:bad:url/"})
+		s.requireStopped(t, "Stop And Error", `{"error_code": "network_permanent", "attempts": 1,
+			"last_status": null, "decision": "stop", "next_request": false}`, 0)
+	})
+
+	t.Run("an empty 204 is a success", func(t *testing.T) {
+		t.Parallel()
+		u := startUpstream(t, replyJSON(429, `{"old": true}`), reply(204, ""))
+		item := runRetry429(t, u, tapPlanner(t, nil), nil).requireSuccess(t, 2)
+		assert.NotContains(t, mustJSON(t, item), "old")
+	})
+
 	t.Run("an invalid Retry-After stops", func(t *testing.T) {
 		t.Parallel()
 		u := startUpstream(t, reply(429, "", "Retry-After", "soon"))

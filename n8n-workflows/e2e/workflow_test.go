@@ -59,3 +59,16 @@ func (w workflow) set(t *testing.T, name string, fields map[string]any) {
 	}
 	parameters["jsonOutput"] = raw
 }
+
+// startByWebhook puts a webhook beside the trigger by hand and connects it to the named node, as a user does who
+// wants to publish the workflow. The path is the workflow's id.
+func (w workflow) startByWebhook(first string) {
+	w["nodes"] = append(w["nodes"].([]any), map[string]any{
+		"name": "Webhook", "type": "n8n-nodes-base.webhook", "typeVersion": 2.1, "position": []int{-40, 300},
+		"webhookId":  w.id(),
+		"parameters": map[string]any{"httpMethod": "POST", "path": w.id(), "responseMode": "onReceived"},
+	})
+	w["connections"].(map[string]any)["Webhook"] = map[string]any{
+		"main": []any{[]any{map[string]any{"node": first, "type": "main", "index": 0}}},
+	}
+}
