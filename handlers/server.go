@@ -47,7 +47,7 @@ func New(o Options) http.Handler {
 	r.NoRoute(refuseWith(errNotFound))
 	r.NoMethod(refuseWith(errMethod))
 
-	get(r, "/", page())
+	get(r, "/", s.page())
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	get(r, "/openapi.yaml", openAPI)
