@@ -14,12 +14,12 @@ type Explanation struct {
 	Provider string     `json:"provider"`          // the dialect that read the response
 	Wait     *WaitParts `json:"wait,omitempty"`    // absent when no wait was worked out
 	Limits   Limits     `json:"limits"`            // what the wait was held against
-	Hint     *Hint      `json:"hint,omitempty"`    // what the response announced; absent when it announced nothing
+	Hint     *Hint      `json:"hint,omitempty"`    // what the response announced, where no wait was worked out from it
 	Ignored  []Ignored  `json:"ignored,omitempty"` // hints that were there and did not decide
 }
 
-// Hint is the announcement that decided. It is told even where no wait was
-// worked out from it, as for a quota that is used up.
+// Hint is an announcement from which no wait was worked out: of a quota that is
+// used up, or one that cannot be read.
 type Hint struct {
 	Source   string   `json:"source"`   // the header or body field
 	Seconds  *float64 `json:"seconds"`  // null for an endless wait and for one that cannot be read
@@ -81,7 +81,7 @@ func (it *Item) Explain(d *planner.Decision) Explanation {
 			e.Wait.FloorSource = &source
 		}
 	}
-	if source := it.reading.source; source != "" {
+	if source := it.reading.source; source != "" && e.Wait == nil {
 		e.Hint = &Hint{Source: source, Readable: !it.reading.bad}
 		if e.Hint.Readable {
 			e.Hint.Seconds = orNull(it.reading.floor)

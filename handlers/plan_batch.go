@@ -4,7 +4,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"n8n-retry-planner/envelope"
-	"n8n-retry-planner/planner"
 )
 
 // planBatch answers POST /v1/plan/batch: an array of items in, an array of
@@ -22,17 +21,16 @@ func (s *server) planBatch(c *gin.Context) {
 	out := append(answer.AvailableBuffer(), '[')
 	first := true
 	r := recorderOf(c)
-	r.batch = make(map[string]int, 7)
-	count := func(_ *envelope.Item, d *planner.Decision) { r.batch[string(d.Verb)]++ }
+	r.batch = true
 	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
 			out = append(out, ',')
 		}
 		first = false
 		if e.Invalid != nil {
-			r.batch["invalid_state"]++
+			r.tally.addInvalid(e.Invalid)
 		}
-		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, count) })
+		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, r.tally.add) })
 	})
 	if err != nil {
 		refuse(c, err)

@@ -44,6 +44,10 @@ var (
 	problemTypeBase = "urn:n8n-retry-planner:problem:"
 )
 
+// kinds are all of them.
+var kinds = [...]kind{kindMalformed, kindKey, kindNotFound, kindMethod, kindBodyLarge, kindBatchLarge, kindMediaType,
+	kindInvalid, kindOverloaded, kindUnexpected}
+
 // refusal is an error that needs no more than a sentence.
 type refusal struct {
 	kind   kind

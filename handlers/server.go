@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"n8n-retry-planner/envelope"
 	"n8n-retry-planner/planner"
@@ -18,8 +20,9 @@ type Options struct {
 	MaxBatchItems int
 	MaxInFlight   int // calls to /v1 at once
 
-	APIKeys      []string // empty: everybody may call
+	APIKeys      []APIKey // empty: everybody may call
 	APIKeyHeader string   // besides Authorization: Bearer
+	Closed       bool     // /metrics, /openapi.yaml and /workflows ask for a key as well
 
 	Now   func() time.Time     // the clock
 	Draws func() planner.Draws // randomness for items without a task_id
@@ -27,10 +30,15 @@ type Options struct {
 
 	Log       *slog.Logger // one line a call; nil for none
 	LogTaskID bool         // task ids may stand in the log
+
+	Tracer   trace.Tracer         // spans of calls; nil for none
+	Registry *prometheus.Registry // what GET /metrics tells besides the routes' own; nil for none
 }
 
 type server struct {
 	Options
+	metrics *metrics
+	places  chan struct{} // one for each call in flight
 }
 
 // New gives the service's routes.
@@ -39,7 +47,11 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{Options: o}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight)}
+	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
@@ -50,9 +62,14 @@ func New(o Options) http.Handler {
 	get(r, "/", s.page())
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
-	get(r, "/openapi.yaml", openAPI)
-	get(r, "/workflows", listWorkflows)
-	get(r, "/workflows/:name", workflow)
+	open := r.Group("")
+	if s.Closed {
+		open.Use(s.authorize())
+	}
+	get(open, "/metrics", scrape(s.Registry))
+	get(open, "/openapi.yaml", openAPI)
+	get(open, "/workflows", listWorkflows)
+	get(open, "/workflows/:name", workflow)
 
 	v1 := r.Group("/v1", s.authorize(), s.limitInFlight())
 	get(v1, "/providers", providers())

@@ -53,7 +53,7 @@ async function ask(path, body, signal) {
 }
 
 // keyMissing tells whether the service wants a key that the page does not have.
-const keyMissing = () => document.body.dataset.key === 'needed' && !apiKey;
+const keyMissing = () => document.body.dataset.key !== '' && !apiKey;
 
 function askForKey() {
   $('key').hidden = false;

@@ -73,7 +73,8 @@ function start() {
   if (keyMissing()) askForKey();
   update();
   updatePace();
-  for (const load of keyMissing() ? [loadWorkflows] : [loadWorkflows, loadProviders]) {
+  const loads = !keyMissing() ? [loadWorkflows, loadProviders] : document.body.dataset.key === 'all' ? [] : [loadWorkflows];
+  for (const load of loads) {
     load().catch(error => { if (error.status !== 401) say(error.message); });
   }
 }
