@@ -67,7 +67,7 @@ func New(o Options) http.Handler {
 	r.NoRoute(refuseWith(errNotFound))
 	r.NoMethod(refuseWith(errMethod))
 
-	get(r, "/", page())
+	get(r, "/", s.page())
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	open := r.Group("")
