@@ -50,6 +50,9 @@ func New(o Options) http.Handler {
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	get(r, "/openapi.yaml", openAPI)
+	page := docs()
+	get(r, docsPath, page)
+	get(r, docsPath+"/*file", page)
 	get(r, "/workflows", listWorkflows)
 	get(r, "/workflows/:name", workflow)
 
