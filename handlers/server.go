@@ -76,6 +76,9 @@ func New(o Options) http.Handler {
 	}
 	get(open, "/metrics", scrape(s.Registry))
 	get(open, "/openapi.yaml", openAPI)
+	docs := docs()
+	get(open, docsPath, docs)
+	get(open, docsPath+"/*file", docs)
 	get(open, "/workflows", listWorkflows)
 	get(open, "/workflows/:name", workflow)
 
