@@ -60,7 +60,7 @@ type exchange struct {
 // setups are the refusals that come from the service's own limits and state.
 var setups = map[string]func(o *Options, e *exchange){
 	"draining":             func(o *Options, _ *exchange) { o.Ready = func() bool { return false } },
-	"unauthorized":         func(o *Options, _ *exchange) { o.APIKeys = []string{"key"} },
+	"unauthorized":         func(o *Options, _ *exchange) { o.APIKeys = []APIKey{{Name: "key-1", Secret: "key"}} },
 	"body_too_large":       func(o *Options, e *exchange) { e.body = ofSize(o.MaxBodyBytes + 1) },
 	"batch_body_too_large": func(o *Options, e *exchange) { e.body = ofSize(o.MaxBatchBytes + 1) },
 	"batch_too_large": func(o *Options, e *exchange) {
