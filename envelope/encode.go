@@ -8,30 +8,26 @@ import (
 	"n8n-retry-planner/planner"
 )
 
-// setFields are what a retry sets, in the order in which new ones follow.
-var setFields = [...]struct {
-	field field
-	name  string
-}{
-	{fErrorCode, "error_code"}, {fAttempts, "attempts"}, {fLastStatus, "last_status"}, {fDecision, "decision"},
-	{fNextRequest, "next_request"}, {fWaitSeconds, "wait_seconds"}, {fElapsedWait, "elapsed_wait"},
-}
-
 // AppendAnswer appends the JSON answer for a decision about this item: the
 // full state of the next call for a retry, the five fields for a terminal
 // decision (contract section 2). explanation is added when it is not nil.
 func (it *Item) AppendAnswer(dst []byte, d *planner.Decision, explanation []byte) []byte {
 	if d.Verb == planner.Retry {
-		return it.appendRetry(dst, d, explanation)
+		return appendState(dst, it, retryState{it, d, explanation})
 	}
+	return appendTerminal(dst, d.Verb, d.Code, d.Attempts, it.Outcome.Status, explanation)
+}
+
+// appendTerminal appends the five fields of a terminal answer.
+func appendTerminal(dst []byte, verb planner.Verb, code planner.Code, attempts int64, status int, explanation []byte) []byte {
 	dst = append(dst, `{"error_code":`...)
-	dst = appendCode(dst, d.Code)
+	dst = appendCode(dst, code)
 	dst = append(dst, `,"attempts":`...)
-	dst = strconv.AppendInt(dst, d.Attempts, 10)
+	dst = strconv.AppendInt(dst, attempts, 10)
 	dst = append(dst, `,"last_status":`...)
-	dst = appendStatus(dst, it.Outcome.Status)
+	dst = appendStatus(dst, status)
 	dst = append(dst, `,"decision":"`...)
-	dst = append(dst, d.Verb...)
+	dst = append(dst, verb...)
 	dst = append(dst, `","next_request":false`...)
 	if explanation != nil {
 		dst = append(dst, `,"explain":`...)
@@ -40,64 +36,40 @@ func (it *Item) AppendAnswer(dst []byte, d *planner.Decision, explanation []byte
 	return append(dst, '}')
 }
 
-func (it *Item) appendRetry(dst []byte, d *planner.Decision, explanation []byte) []byte {
-	dst = append(dst, '{')
-	start := len(dst)
-	comma := func() {
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-	}
-	for i := range it.members {
-		m := &it.members[i]
-		if it.consumed(m) {
-			continue
-		}
-		comma()
-		dst = append(dst, m.rawName...)
-		dst = append(dst, ':')
-		switch {
-		case m.field == fExplain && explanation != nil:
-			dst = append(dst, explanation...)
-		default:
-			var set bool
-			if dst, set = it.appendSet(dst, m.field, d); !set {
-				dst = append(dst, m.value...)
-			}
-		}
-	}
-	for _, f := range setFields {
-		if it.place[f.field] != 0 {
-			continue
-		}
-		comma()
-		dst = append(append(append(dst, '"'), f.name...), '"', ':')
-		dst, _ = it.appendSet(dst, f.field, d)
-	}
-	if explanation != nil && it.place[fExplain] == 0 {
-		comma()
-		dst = append(append(dst, `"explain":`...), explanation...)
-	}
-	return append(dst, '}')
+// retryState is the state of the next call.
+type retryState struct {
+	it          *Item
+	d           *planner.Decision
+	explanation []byte
 }
 
-// appendSet appends the new value of a field that a retry sets.
-func (it *Item) appendSet(dst []byte, f field, d *planner.Decision) (out []byte, set bool) {
+// retryFields are what a retry sets, in the order in which new ones follow.
+var retryFields = []field{fErrorCode, fAttempts, fLastStatus, fDecision, fNextRequest, fWaitSeconds, fElapsedWait, fExplain}
+
+func (s retryState) fields() []field { return retryFields }
+
+func (s retryState) drops(m *member) bool { return s.it.consumed(m) }
+
+func (s retryState) appendSet(dst []byte, f field) (out []byte, set bool) {
 	switch f {
 	case fErrorCode:
 		return append(dst, "null"...), true
 	case fAttempts:
-		return strconv.AppendInt(dst, d.Attempts, 10), true
+		return strconv.AppendInt(dst, s.d.Attempts, 10), true
 	case fLastStatus:
-		return appendStatus(dst, it.Outcome.Status), true
+		return appendStatus(dst, s.it.Outcome.Status), true
 	case fDecision:
 		return append(dst, `"retry"`...), true
 	case fNextRequest:
 		return append(dst, "true"...), true
 	case fWaitSeconds:
-		return appendNumber(dst, d.Wait), true
+		return appendNumber(dst, s.d.Wait), true
 	case fElapsedWait:
-		return appendNumber(dst, d.ElapsedWait), true
+		return appendNumber(dst, s.d.ElapsedWait), true
+	case fExplain:
+		if s.explanation != nil {
+			return append(dst, s.explanation...), true
+		}
 	}
 	return dst, false
 }
@@ -113,6 +85,8 @@ func (it *Item) consumed(m *member) bool {
 		return it.failed
 	case fDetails:
 		return it.failed && isN8nDetails(m.value)
+	case fPermit, fGateBypassed: // of the call that has ended
+		return it.Gate != nil
 	}
 	return false
 }

@@ -56,10 +56,3 @@ func (e *InvalidError) Error() string {
 	}
 	return out.String()
 }
-
-// faults collects what is wrong, so that all of it is told at once.
-type faults struct{ list []Fault }
-
-func (f *faults) add(field, rule, message string) {
-	f.list = append(f.list, Fault{Field: field, Rule: rule, Message: field + " " + message})
-}

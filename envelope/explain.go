@@ -14,12 +14,12 @@ type Explanation struct {
 	Provider string     `json:"provider"`          // the dialect that read the response
 	Wait     *WaitParts `json:"wait,omitempty"`    // absent when no wait was worked out
 	Limits   Limits     `json:"limits"`            // what the wait was held against
-	Hint     *Hint      `json:"hint,omitempty"`    // what the response announced; absent when it announced nothing
+	Hint     *Hint      `json:"hint,omitempty"`    // what the response announced, where no wait was worked out from it
 	Ignored  []Ignored  `json:"ignored,omitempty"` // hints that were there and did not decide
 }
 
-// Hint is the announcement that decided. It is told even where no wait was
-// worked out from it, as for a quota that is used up.
+// Hint is an announcement from which no wait was worked out: of a quota that is
+// used up, or one that cannot be read.
 type Hint struct {
 	Source   string   `json:"source"`   // the header or body field
 	Seconds  *float64 `json:"seconds"`  // null for an endless wait and for one that cannot be read
@@ -47,9 +47,18 @@ type Limits struct {
 	UntilDeadline *float64 `json:"until_deadline"`
 }
 
-// Explanation tells why d was decided, as JSON. It names headers and body
-// fields and never repeats what they hold beside the seconds that were read.
+// Explanation is what Explain tells, as JSON.
 func (it *Item) Explanation(d *planner.Decision) []byte {
+	out, err := json.Marshal(it.Explain(d))
+	if err != nil { // no value in it can fail
+		return []byte("{}")
+	}
+	return out
+}
+
+// Explain tells why d was decided. It names headers and body fields and never
+// repeats what they hold beside the seconds that were read.
+func (it *Item) Explain(d *planner.Decision) Explanation {
 	e := Explanation{
 		Reason:   d.Reason(),
 		Outcome:  it.Outcome.Class.String(),
@@ -68,20 +77,17 @@ func (it *Item) Explanation(d *planner.Decision) []byte {
 			Local: orNull(d.Local), Floor: orNull(d.Floor), Spread: orNull(d.Spread), Total: orNull(d.Wait),
 		}
 		if it.reading.source != "" {
-			e.Wait.FloorSource = &it.reading.source
+			source := it.reading.source // the item is used again
+			e.Wait.FloorSource = &source
 		}
 	}
-	if source := it.reading.source; source != "" {
+	if source := it.reading.source; source != "" && e.Wait == nil {
 		e.Hint = &Hint{Source: source, Readable: !it.reading.bad}
 		if e.Hint.Readable {
 			e.Hint.Seconds = orNull(it.reading.floor)
 		}
 	}
-	out, err := json.Marshal(e)
-	if err != nil { // no value in it can fail
-		return []byte("{}")
-	}
-	return out
+	return e
 }
 
 func orNull(f float64) *float64 {

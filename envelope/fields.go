@@ -26,6 +26,7 @@ const (
 	fIdempotencyKey
 	fTaskID
 	fPolicy
+	fGate
 
 	fErrorCode
 	fLastStatus
@@ -33,6 +34,8 @@ const (
 	fNextRequest
 	fWaitSeconds
 	fExplain
+	fPermit       // with a gate; elsewhere the caller's own
+	fGateBypassed // with a gate; elsewhere the caller's own
 
 	fJSON // of an n8n item in a batch; elsewhere the caller's own
 
@@ -76,6 +79,12 @@ func fieldOf(name []byte) field {
 		return fTaskID
 	case "policy":
 		return fPolicy
+	case "gate":
+		return fGate
+	case "permit":
+		return fPermit
+	case "gate_bypassed":
+		return fGateBypassed
 	case "error_code":
 		return fErrorCode
 	case "last_status":

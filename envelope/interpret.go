@@ -19,29 +19,59 @@ func (it *Item) interpret(now time.Time) error {
 	} else {
 		it.readResponse(&f)
 	}
-	it.readState(&f)
-	it.readRequest(&failed, &f)
+	extras := it.readRest(&failed, now, &f)
+	if err := it.invalid(&f); err != nil {
+		return err
+	}
+	if it.Outcome.Status != 0 {
+		it.applyDialect(&failed, extras.clock, now)
+	}
+	return nil
+}
 
+// interpretAdmit is interpret for a call that is still to come.
+func (it *Item) interpretAdmit(now time.Time) error {
+	var f faults
+	it.readRest(&failure{}, now, &f)
+	if it.place[fGate] == 0 {
+		f.add("gate", "required", "is missing: set what the call shares with others, or call without asking")
+	}
+	// The status of the last response, which a state carries along.
+	if value, ok := it.get(fLastStatus); ok {
+		if status, ok := integer(value); ok && status >= 100 && status <= 599 {
+			it.Outcome.Status = int(status)
+		}
+	}
+	return it.invalid(&f)
+}
+
+// readRest reads everything but the outcome.
+func (it *Item) readRest(failed *failure, now time.Time, f *faults) policyExtras {
+	it.readState(f)
+	it.readRequest(failed, f)
 	extras := policyExtras{dialect: DefaultDialect}
 	it.Policy = planner.DefaultPolicy()
 	if value, ok := it.get(fPolicy); ok {
 		if isObject(value) {
-			it.Policy, extras = readPolicy(it.policy, now, &f)
+			it.Policy, extras = readPolicy(it.policy, now, f)
 		} else {
 			f.add("policy", "object", "must be an object")
 		}
 	}
 	it.WantsExplanation, it.dialect = extras.explain, extras.dialect
 	if it.Policy.Jitter == planner.JitterDecorrelated {
-		it.State.LastWait = it.optionalSeconds(fWaitSeconds, "wait_seconds", &f)
+		it.State.LastWait = it.optionalSeconds(fWaitSeconds, "wait_seconds", f)
 	}
-	if len(f.list) > 0 {
-		return &InvalidError{Faults: f.list, Attempts: max(it.State.Attempts, 1), LastStatus: it.Outcome.Status}
+	it.readGate(f)
+	return extras
+}
+
+// invalid gives the error for an item with faults, nil for one without.
+func (it *Item) invalid(f *faults) error {
+	if len(f.list) == 0 {
+		return nil
 	}
-	if it.Outcome.Status != 0 {
-		it.applyDialect(&failed, extras.clock, now)
-	}
-	return nil
+	return &InvalidError{Faults: f.list, Attempts: max(it.State.Attempts, 1), LastStatus: it.Outcome.Status}
 }
 
 func (it *Item) failureOf(value []byte, f *faults) failure {
@@ -75,10 +105,10 @@ func (it *Item) readState(f *faults) {
 	s := &it.State
 	s.Attempts = 1
 	if value, ok := it.get(fAttempts); ok {
-		s.Attempts = it.count(value, "attempts", f)
+		s.Attempts = f.integerFrom(value, "attempts", 1)
 	}
 	if value, ok := it.required(fMaxAttempts, "max_attempts", f); ok {
-		s.MaxAttempts = it.count(value, "max_attempts", f)
+		s.MaxAttempts = f.integerFrom(value, "max_attempts", 1)
 	}
 	s.Base = it.positiveSeconds(fBase, "base", f)
 	s.ExpCap = it.positiveSeconds(fExpCap, "exp_cap", f)
@@ -152,30 +182,12 @@ func (it *Item) required(at field, name string, f *faults) ([]byte, bool) {
 	return value, ok
 }
 
-func (it *Item) count(value []byte, name string, f *faults) int64 {
-	n, ok := integer(value)
-	switch {
-	case !ok:
-		f.add(name, "integer", "must be an integer")
-	case n < 1:
-		f.add(name, "min", "must be 1 or more")
-	}
-	return n
-}
-
 func (it *Item) positiveSeconds(at field, name string, f *faults) float64 {
 	value, ok := it.required(at, name, f)
 	if !ok {
 		return 0
 	}
-	n, ok := number(value)
-	switch {
-	case !ok:
-		f.add(name, "number", "must be a number of seconds")
-	case n <= 0:
-		f.add(name, "greater_than", "must be more than 0 seconds")
-	}
-	return n
+	return f.positiveSeconds(value, name)
 }
 
 func (it *Item) optionalSeconds(at field, name string, f *faults) float64 {

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"n8n-retry-planner/gate"
 	"n8n-retry-planner/planner"
 )
 
@@ -22,6 +23,9 @@ type Item struct {
 	Request planner.Request
 	Policy  planner.Policy
 	TaskID  string // "" when there is none
+
+	Gate   *gate.Spec // nil when the item has none
+	Permit string     // of the gate; "" when there is none
 
 	// WantsExplanation is policy.explain.
 	WantsExplanation bool
@@ -46,15 +50,42 @@ var items = sync.Pool{New: func() any { return &Item{scan: new(scanner)} }}
 // It gives a *MalformedError when raw is not one JSON object, and an
 // *InvalidError when a field is missing or against its rule.
 func Decode(raw []byte, now time.Time) (*Item, error) {
+	return decodeWith(raw, now, (*Item).interpret)
+}
+
+// DecodeAdmit reads one item, the whole body of POST /v1/admit. It is like
+// Decode, but the call is still to come: there need not be an outcome, and one
+// of an earlier call is not looked at; a gate must be there.
+func DecodeAdmit(raw []byte, now time.Time) (*Item, error) {
+	return decodeWith(raw, now, (*Item).interpretAdmit)
+}
+
+func decodeWith(raw []byte, now time.Time, interpret func(*Item, time.Time) error) (*Item, error) {
 	it := items.Get().(*Item)
-	if err := it.decode(raw, now); err != nil {
+	err := it.decode(raw)
+	if err == nil {
+		err = interpret(it, now)
+	}
+	if err != nil {
 		it.Release()
 		return nil, err
 	}
 	return it, nil
 }
 
-func (it *Item) decode(raw []byte, now time.Time) error {
+// Input gives what the planner decides about. The draws come from the task_id
+// where there is one, and are asked of random otherwise.
+func (it *Item) Input(random func() planner.Draws) planner.Input {
+	in := planner.Input{Outcome: it.Outcome, State: it.State, Request: it.Request, Policy: it.Policy}
+	if it.TaskID != "" {
+		in.Draws = planner.DrawsFor(it.TaskID, it.State.Attempts)
+	} else {
+		in.Draws = random()
+	}
+	return in
+}
+
+func (it *Item) decode(raw []byte) error {
 	if err := it.scan.start(raw); err != nil {
 		return err
 	}
@@ -68,7 +99,7 @@ func (it *Item) decode(raw []byte, now time.Time) error {
 	if !isItem {
 		return &MalformedError{Problem: "the body is not a JSON object; send the item's fields as one object", Offset: -1}
 	}
-	return it.interpret(now)
+	return nil
 }
 
 // Release gives the item back for reuse. It must not be used afterwards.

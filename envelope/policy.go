@@ -167,29 +167,6 @@ func parseRFC3339(s string) (time.Time, bool) {
 	return t, true
 }
 
-func (f *faults) boolean(value []byte, path string) bool {
-	switch string(value) {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	f.add(path, "boolean", "must be true or false")
-	return false
-}
-
-// seconds reads a duration that may be 0.
-func (f *faults) seconds(value []byte, path string) float64 {
-	n, ok := number(value)
-	switch {
-	case !ok:
-		f.add(path, "number", "must be a number of seconds")
-	case n < 0:
-		f.add(path, "min", "must be 0 seconds or more")
-	}
-	return n
-}
-
 // stringOrEmpty gives what a JSON string says, "" for any other value.
 func stringOrEmpty(value []byte) string {
 	if !isString(value) {

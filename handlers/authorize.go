@@ -9,29 +9,55 @@ import (
 )
 
 // authorize lets a call pass that brings one of the API keys, in the key
-// header or as a Bearer token (RFC 6750 §2.1). Without keys everybody passes.
+// header or as a Bearer token (RFC 6750 §2.1), and notes the key's name for the
+// log. Without keys everybody passes.
 func (s *server) authorize() gin.HandlerFunc {
-	hashes := make([][sha256.Size]byte, len(s.APIKeys))
+	keys := make([]hashedKey, len(s.APIKeys))
 	for i, key := range s.APIKeys {
-		hashes[i] = sha256.Sum256([]byte(key))
+		keys[i] = hashedKey{name: key.Name, hash: sha256.Sum256([]byte(key.Secret))}
 	}
 	return func(c *gin.Context) {
-		if len(hashes) == 0 || knownKey(hashes, c.GetHeader(s.APIKeyHeader)) || knownKey(hashes, bearer(c.GetHeader("Authorization"))) {
+		if len(keys) == 0 {
 			return
 		}
-		refuse(c, errKey)
+		name := keyName(keys, c.GetHeader(s.APIKeyHeader))
+		if name == "" {
+			name = keyName(keys, bearer(c.GetHeader("Authorization")))
+		}
+		if name == "" {
+			refuse(c, errKey)
+			return
+		}
+		recorderOf(c).key = name
 	}
 }
 
-// knownKey compares in constant time: with hashes of one length, and with
-// every key.
-func knownKey(hashes [][sha256.Size]byte, key string) bool {
-	hash := sha256.Sum256([]byte(key))
-	found := 0
-	for i := range hashes {
-		found |= subtle.ConstantTimeCompare(hashes[i][:], hash[:])
+// APIKey is a key that lets callers in. Several can be valid at once, so that
+// one can be exchanged for another.
+type APIKey struct {
+	Name   string // stands in the log in place of the key; not empty
+	Secret string
+}
+
+type hashedKey struct {
+	name string
+	hash [sha256.Size]byte
+}
+
+// keyName gives the name of the key that was sent, "" when it is none of them.
+// It compares in constant time: hashes of one length, and always with every
+// key.
+func keyName(keys []hashedKey, sent string) string {
+	hash := sha256.Sum256([]byte(sent))
+	found := -1
+	for i := range keys {
+		same := subtle.ConstantTimeCompare(keys[i].hash[:], hash[:])
+		found = subtle.ConstantTimeSelect(same, i, found)
 	}
-	return found == 1
+	if found < 0 {
+		return ""
+	}
+	return keys[found].name
 }
 
 func bearer(authorization string) string {

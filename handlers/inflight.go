@@ -5,11 +5,10 @@ import "github.com/gin-gonic/gin"
 // limitInFlight refuses calls past MaxInFlight with 503, so that load beyond
 // the machine's strength is told at once instead of piling up.
 func (s *server) limitInFlight() gin.HandlerFunc {
-	places := make(chan struct{}, s.MaxInFlight)
 	return func(c *gin.Context) {
 		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
+		case s.places <- struct{}{}:
+			defer func() { <-s.places }()
 			c.Next()
 		default:
 			refuse(c, errBusy)

@@ -4,7 +4,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"n8n-retry-planner/envelope"
-	"n8n-retry-planner/planner"
 )
 
 // planBatch answers POST /v1/plan/batch: an array of items in, an array of
@@ -20,19 +19,21 @@ func (s *server) planBatch(c *gin.Context) {
 	defer answer.release()
 	answer.Grow(body.Len())
 	out := append(answer.AvailableBuffer(), '[')
-	first := true
+	first, gateAnswers := true, true
 	r := recorderOf(c)
-	r.batch = make(map[string]int, 7)
-	count := func(_ *envelope.Item, d *planner.Decision) { r.batch[string(d.Verb)]++ }
+	r.batch = true
 	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
 			out = append(out, ',')
 		}
 		first = false
 		if e.Invalid != nil {
-			r.batch["invalid_state"]++
+			r.tally.addInvalid(e.Invalid)
+		} else if gateAnswers {
+			// A gate that is down is asked once, not ten thousand times.
+			gateAnswers = s.reportToGate(c.Request.Context(), e.Item)
 		}
-		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, count) })
+		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, r.tally.add) })
 	})
 	if err != nil {
 		refuse(c, err)

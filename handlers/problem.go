@@ -44,6 +44,10 @@ var (
 	problemTypeBase = "urn:n8n-retry-planner:problem:"
 )
 
+// kinds are all of them.
+var kinds = [...]kind{kindMalformed, kindKey, kindNotFound, kindMethod, kindBodyLarge, kindBatchLarge, kindMediaType,
+	kindInvalid, kindOverloaded, kindUnexpected}
+
 // refusal is an error that needs no more than a sentence.
 type refusal struct {
 	kind   kind
@@ -93,31 +97,38 @@ func kindOf(err error) kind {
 	return kindUnexpected
 }
 
-// refuse is the one place that writes problems.
-func refuse(c *gin.Context, err error) {
+// ProblemOf gives the refusal that the service answers for an error.
+func ProblemOf(err error) Problem {
 	k := kindOf(err)
 	p := Problem{Type: problemTypeBase + k.code, Title: k.title, Status: k.status, Detail: err.Error(), ErrorCode: k.code}
 	var invalid *envelope.InvalidError
 	if errors.As(err, &invalid) {
 		p.Errors = invalid.Faults
 	}
+	if k == kindUnexpected {
+		p.Detail = errInternal.detail
+	}
+	return p
+}
+
+// refuse is the one place that writes problems.
+func refuse(c *gin.Context, err error) {
+	p := ProblemOf(err)
 	h := c.Writer.Header()
-	switch k.status {
+	switch p.Status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", `Bearer realm="retry planner"`)
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "1")
-	case http.StatusInternalServerError:
-		p.Detail = errInternal.detail
 	}
 	body, err := json.Marshal(p)
 	if err != nil { // strings and numbers alone: cannot fail
 		body = []byte("{}")
 	}
-	recorderOf(c).errorCode = k.code
+	recorderOf(c).errorCode = p.ErrorCode
 	c.Abort()
 	h.Set("Content-Type", "application/problem+json")
-	c.Writer.WriteHeader(k.status)
+	c.Writer.WriteHeader(p.Status)
 	_, _ = c.Writer.Write(body)
 }
 

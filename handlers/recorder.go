@@ -1,9 +1,11 @@
 package handlers
 
 import (
+	"log/slog"
 	"sync"
 
 	"github.com/gin-gonic/gin"
+	"go.opentelemetry.io/otel/trace"
 
 	"n8n-retry-planner/envelope"
 	"n8n-retry-planner/planner"
@@ -16,16 +18,21 @@ type recorder struct {
 	gin.ResponseWriter
 
 	requestID string
-	key       string // the name of the API key, "" when none was asked for
-	errorCode string // of a refusal
+	span      trace.SpanContext // the call's span, or the caller's when spans are not exported
+	key       string            // the name of the API key, "" when none was asked for
+	errorCode string            // of a refusal
 
-	// What was planned: one item, or the counts of a batch by decision.
+	// One item that was planned.
 	planned     bool
 	decision    planner.Decision
 	lastStatus  int
 	floorSource string
 	taskID      string
-	batch       map[string]int
+
+	batch bool  // the call plans a batch
+	tally tally // what was planned, one item or many
+
+	attrs []slog.Attr // of the log line
 }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
@@ -39,7 +46,9 @@ func newRecorder(c *gin.Context) *recorder {
 
 func (r *recorder) release(c *gin.Context) {
 	c.Writer = r.ResponseWriter
-	*r = recorder{}
+	r.tally.reset()
+	clear(r.attrs)
+	*r = recorder{tally: r.tally, attrs: r.attrs[:0]}
 	recorders.Put(r)
 }
 
@@ -49,6 +58,14 @@ func recorderOf(c *gin.Context) *recorder { return c.Writer.(*recorder) }
 // plan keeps the decision about one item.
 func (r *recorder) plan(it *envelope.Item, d *planner.Decision) {
 	r.planned = true
+	r.tally.add(it, d)
 	r.decision = *d
 	r.lastStatus, r.floorSource, r.taskID = it.Outcome.Status, it.FloorSource(), it.TaskID
+}
+
+// admit keeps what the gate said about one item.
+func (r *recorder) admit(it *envelope.Item, a *envelope.Admission) {
+	r.planned = true
+	r.decision = planner.Decision{Verb: a.Verb, Code: a.Code, Attempts: it.State.Attempts, Wait: a.Wait}
+	r.lastStatus, r.taskID = it.Outcome.Status, it.TaskID
 }

@@ -13,8 +13,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// observe writes one log line a call. It stands around everything else, so
-// that a refusal and a panic are told as well.
+// observe writes one log line a call and counts it. It stands around everything
+// else, so that a refusal and a panic are told as well.
 //
 // A line holds no body, no header value but the request id, no URL: a path
 // that is no route may hold anything, so the route's pattern stands for it.
@@ -25,8 +25,24 @@ func (s *server) observe() gin.HandlerFunc {
 		defer r.release(c)
 		r.requestID = requestID(c.GetHeader(requestIDHeader))
 		r.Header()[requestIDHeader] = []string{r.requestID}
+		if !s.Ready() {
+			r.Header().Set("Connection", "close") // the next call goes to another replica
+		}
+		r.span = caller(c)
+		span := s.startSpan(c, r.span)
 		c.Next()
-		s.log(c, r, time.Since(start))
+		took := time.Since(start)
+		s.metrics.durations.WithLabelValues(route(c), statusClass(r.Status())).Observe(took.Seconds())
+		if r.errorCode != "" {
+			s.metrics.refusals.WithLabelValues(r.errorCode).Inc()
+		} else {
+			s.metrics.add(&r.tally)
+		}
+		if span != nil {
+			endSpan(span, c, r)
+			r.span = span.SpanContext()
+		}
+		s.log(c, r, took)
 	}
 }
 
@@ -35,49 +51,53 @@ func (s *server) log(c *gin.Context, r *recorder, took time.Duration) {
 	if !s.Log.Enabled(context.Background(), level) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 16)
-	attrs = append(attrs,
-		slog.String("request_id", r.requestID),
-		slog.String("method", knownMethod(c.Request.Method)),
-		slog.String("route", route(c)),
-		slog.Int("status", r.Status()),
-		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
-	)
+	add := func(a slog.Attr) { r.attrs = append(r.attrs, a) }
+	add(slog.String("request_id", r.requestID))
+	add(slog.String("method", knownMethod(c.Request.Method)))
+	add(slog.String("route", route(c)))
+	add(slog.Int("status", r.Status()))
+	add(slog.Int64("duration_us", took.Microseconds()))
+	if r.span.IsValid() {
+		add(slog.String("trace_id", r.span.TraceID().String()))
+		add(slog.String("span_id", r.span.SpanID().String()))
+	}
 	if r.key != "" {
-		attrs = append(attrs, slog.String("key", r.key))
+		add(slog.String("key", r.key))
 	}
 	if r.errorCode != "" {
-		attrs = append(attrs, slog.String("error_code", r.errorCode))
+		add(slog.String("error_code", r.errorCode))
 	}
 	if r.planned {
-		attrs = append(attrs, s.planAttrs(r)...)
+		s.describePlan(r, add)
 	}
-	if r.batch != nil {
-		attrs = append(attrs, slog.Any("decisions", r.batch))
+	if r.batch && r.errorCode == "" {
+		add(slog.GroupAttrs("decisions", r.tally.byDecision()...))
 	}
-	s.Log.LogAttrs(context.Background(), level, "request", attrs...)
+	// A group without a name stands in the line as its members do, and the
+	// logger need not copy them.
+	s.Log.LogAttrs(context.Background(), level, "request", slog.Attr{Value: slog.GroupValue(r.attrs...)})
 }
 
-// planAttrs tells what was decided about one item.
-func (s *server) planAttrs(r *recorder) []slog.Attr {
+// describePlan tells what was decided about one item.
+func (s *server) describePlan(r *recorder, add func(slog.Attr)) {
 	d := &r.decision
-	attrs := []slog.Attr{slog.String("decision", string(d.Verb)), slog.Int64("attempts", d.Attempts)}
+	add(slog.String("decision", string(d.Verb)))
+	add(slog.Int64("attempts", d.Attempts))
 	if d.Code != "" {
-		attrs = append(attrs, slog.String("error_code", string(d.Code)))
+		add(slog.String("error_code", string(d.Code)))
 	}
 	if r.lastStatus != 0 {
-		attrs = append(attrs, slog.Int("last_status", r.lastStatus))
+		add(slog.Int("last_status", r.lastStatus))
 	}
 	if d.Exponential > 0 && !math.IsInf(d.Wait, 0) {
-		attrs = append(attrs, slog.Float64("wait_seconds", d.Wait))
+		add(slog.Float64("wait_seconds", d.Wait))
 	}
 	if r.floorSource != "" {
-		attrs = append(attrs, slog.String("floor_source", r.floorSource))
+		add(slog.String("floor_source", r.floorSource))
 	}
 	if s.LogTaskID && r.taskID != "" {
-		attrs = append(attrs, slog.String("task_id", r.taskID))
+		add(slog.String("task_id", r.taskID))
 	}
-	return attrs
 }
 
 // logLevel keeps the questions of probes and scrapers out of the usual log.

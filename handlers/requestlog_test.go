@@ -66,7 +66,7 @@ func TestRequestLogTellsWhatWasDecided(t *testing.T) {
 			map[string]any{"status": 400.0, "error_code": "malformed_json"}, []string{"decision"}},
 		"a path that is no route": {"/secret/of?the=caller", ``, nil,
 			map[string]any{"route": "none", "status": 404.0, "error_code": "not_found"}, nil},
-		"a key that is not known": {"/v1/plan", `{}`, func(o *Options) { o.APIKeys = []string{"k"} },
+		"a key that is not known": {"/v1/plan", `{}`, func(o *Options) { o.APIKeys = []APIKey{{"main", "k"}} },
 			map[string]any{"status": 401.0, "error_code": "unauthorized"}, nil},
 	}
 	for name, tt := range tests {
@@ -78,7 +78,7 @@ func TestRequestLogTellsWhatWasDecided(t *testing.T) {
 			for _, field := range tt.absent {
 				assert.NotContains(t, line, field)
 			}
-			assert.Contains(t, line, "duration_ms")
+			assert.Contains(t, line, "duration_us")
 			assert.NotContains(t, line, "body")
 		})
 	}

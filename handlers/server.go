@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"n8n-retry-planner/envelope"
+	"n8n-retry-planner/gate"
 	"n8n-retry-planner/planner"
 )
 
@@ -18,8 +21,11 @@ type Options struct {
 	MaxBatchItems int
 	MaxInFlight   int // calls to /v1 at once
 
-	APIKeys      []string // empty: everybody may call
+	APIKeys      []APIKey // empty: everybody may call
 	APIKeyHeader string   // besides Authorization: Bearer
+	Closed       bool     // /metrics, /openapi.yaml and /workflows ask for a key as well
+
+	Gate gate.Store // what workers must know together; nil for a store in this process
 
 	Now   func() time.Time     // the clock
 	Draws func() planner.Draws // randomness for items without a task_id
@@ -27,10 +33,16 @@ type Options struct {
 
 	Log       *slog.Logger // one line a call; nil for none
 	LogTaskID bool         // task ids may stand in the log
+
+	Tracer   trace.Tracer         // spans of calls; nil for none
+	Registry *prometheus.Registry // what GET /metrics tells besides the routes' own; nil for none
 }
 
 type server struct {
 	Options
+	metrics  *metrics
+	breakers *breakers
+	places   chan struct{} // one for each call in flight
 }
 
 // New gives the service's routes.
@@ -39,7 +51,15 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{Options: o}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	if o.Gate == nil {
+		o.Gate = gate.NewMemory(o.Now)
+	}
+	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight)}
+	s.breakers = &breakers{now: o.Now, log: o.Log, logsNames: o.LogTaskID, open: map[string]openBreaker{}}
+	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight, s.breakers.count)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
@@ -47,16 +67,25 @@ func New(o Options) http.Handler {
 	r.NoRoute(refuseWith(errNotFound))
 	r.NoMethod(refuseWith(errMethod))
 
+	get(r, "/", s.page())
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
-	get(r, "/openapi.yaml", openAPI)
-	get(r, "/workflows", listWorkflows)
-	get(r, "/workflows/:name", workflow)
+	open := r.Group("")
+	if s.Closed {
+		open.Use(s.authorize())
+	}
+	get(open, "/metrics", scrape(s.Registry))
+	get(open, "/openapi.yaml", openAPI)
+	get(open, "/workflows", listWorkflows)
+	get(open, "/workflows/:name", workflow)
 
 	v1 := r.Group("/v1", s.authorize(), s.limitInFlight())
 	get(v1, "/providers", providers())
 	v1.POST("/plan", s.plan)
 	v1.POST("/plan/batch", s.planBatch)
+	v1.POST("/admit", s.admit)
+	v1.POST("/preview", s.preview)
+	v1.POST("/pace", s.pace)
 	return r
 }
 
@@ -69,12 +98,7 @@ func get(r gin.IRoutes, path string, h gin.HandlerFunc) {
 // appendAnswer plans one item, tells record what was decided and appends the
 // answer.
 func (s *server) appendAnswer(dst []byte, it *envelope.Item, record func(*envelope.Item, *planner.Decision)) []byte {
-	in := planner.Input{Outcome: it.Outcome, State: it.State, Request: it.Request, Policy: it.Policy}
-	if it.TaskID != "" {
-		in.Draws = planner.DrawsFor(it.TaskID, it.State.Attempts)
-	} else {
-		in.Draws = s.Draws()
-	}
+	in := it.Input(s.Draws)
 	d := planner.Plan(&in)
 	record(it, &d)
 	var explanation []byte

@@ -21,6 +21,9 @@ var policyFields = []string{
 	"retry_statuses", "safe_to_retry", "max_wait", "deadline", "jitter", "spread", "provider", "clock", "explain",
 }
 
+// failureFields are the parts of n8n's error item that hold the headers of the call, keys and all.
+var failureFields = []string{"options", "config"}
+
 // ownFields are the workflows' own: the service hands them back unchanged. A new one is written down here, so that
 // a misspelt field of the contract is not taken for one.
 var ownFields = []string{
@@ -54,7 +57,7 @@ func fieldFaults(f file) (out []string) {
 			}
 		}
 	}
-	itemFields := slices.Concat(contractFields, ownFields)
+	itemFields := slices.Concat(contractFields, failureFields, ownFields)
 	for _, n := range f.Nodes {
 		for _, expression := range expressions(n.Parameters, "") {
 			unknown(n, captures(readField, expression), itemFields)

@@ -87,6 +87,11 @@ func plannerFaults(f file) (out []string) {
 		if !strings.HasPrefix(n.text("jsonBody"), "={{ JSON.stringify(") {
 			out = append(out, n.Name+": the body is not one JSON.stringify, so n8n may send [object Object]")
 		}
+		for _, field := range failureFields {
+			if !strings.Contains(n.text("jsonBody"), field+": undefined") {
+				out = append(out, n.Name+" sends the headers of a failed call, its keys too, in error."+field)
+			}
+		}
 	}
 	return out
 }

@@ -7,8 +7,6 @@
 // seconds.
 package planner
 
-import "math"
-
 // Input is all that one decision depends on.
 type Input struct {
 	Outcome Outcome
@@ -64,19 +62,10 @@ func Plan(in *Input) Decision {
 	if in.State.Attempts >= in.State.MaxAttempts {
 		return d.end(Exhausted, CodeAttemptsExhausted)
 	}
-	left := in.State.Budget - in.State.Elapsed
-	switch {
-	case d.Wait > in.Policy.MaxWait:
-		return d.end(Defer, CodeMaxWaitExceeded)
-	// No deadline is no limit, for an endless wait neither.
-	case d.Wait >= in.Policy.UntilDeadline && !math.IsInf(in.Policy.UntilDeadline, 1):
-		return d.end(Defer, CodeDeadlineExceeded)
-	// The sum is looked at too: rounding can lift it above a budget whose
-	// difference still had room.
-	case d.Wait > left || in.State.Elapsed+d.Wait > in.State.Budget:
-		return d.end(Defer, CodeWaitBudgetExceeded)
+	if code := Misfit(d.Wait, &in.State, &in.Policy); code != "" {
+		return d.end(Defer, code)
 	}
-	d.Wait, d.Spread = withSpread(d.Wait, left, in)
+	d.Wait, d.Spread = withSpread(d.Wait, in)
 	d.Verb = Retry
 	d.Attempts++
 	d.ElapsedWait = in.State.Elapsed + d.Wait
@@ -119,4 +108,11 @@ func retryable(o *Outcome, p *Policy) bool {
 		return p.RetryStatuses.Has(503)
 	}
 	return false
+}
+
+// After gives the state of the next call after a retry, as the answer's
+// attempts, elapsed_wait and wait_seconds carry it there.
+func (s State) After(d *Decision) State {
+	s.Attempts, s.Elapsed, s.LastWait = d.Attempts, d.ElapsedWait, d.Wait
+	return s
 }

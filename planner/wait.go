@@ -47,17 +47,15 @@ func decorrelatedRange(s *State) (low, high float64) {
 // withSpread adds a random extra to a wait that fits, and gives the sum and the
 // extra. It is drawn from the room there is, so that the sum fits as well and
 // does not pile up at the limit.
-func withSpread(wait, left float64, in *Input) (sum, extra float64) {
-	// The deadline itself is already too late, so a millisecond is kept.
-	limit := min(min(in.Policy.MaxWait, left), in.Policy.UntilDeadline-0.001)
-	top := min(in.Policy.Spread, limit-wait)
+func withSpread(wait float64, in *Input) (sum, extra float64) {
+	top := min(in.Policy.Spread, LongestWait(&in.State, &in.Policy)-wait)
 	if !(top > 0) {
 		return wait, 0
 	}
 	extra = min(ceilMilli(in.Draws.Spread*top), math.Floor(top*1000)/1000)
 	sum = max(wait, cleanMilli(wait+extra))
 	// Float rounding may have eaten the millisecond of large numbers.
-	if extra <= 0 || sum > limit || sum >= in.Policy.UntilDeadline || in.State.Elapsed+sum > in.State.Budget {
+	if extra <= 0 || Misfit(sum, &in.State, &in.Policy) != "" {
 		return wait, 0
 	}
 	return sum, extra

@@ -2,84 +2,132 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"n8n-retry-planner/handlers"
-	"n8n-retry-planner/planner"
 )
 
-// Time-outs of a connection. A slow sender must not hold a place for ever.
+// Limits of a connection. A slow sender or reader must not hold a place for
+// ever, nor a header fill the memory.
 const (
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 30 * time.Second
-	writeTimeout      = 60 * time.Second
+	writeTimeout      = 30 * time.Second // after the call was read
 	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 32 << 10
 )
 
 type serveCommand struct{}
 
 // Run serves until ctx ends, then answers what is in flight and gives nil.
-func (serveCommand) Run(ctx context.Context, c *Settings, to streams) error {
-	log := newLogger(to.err, c.LogLevel, c.LogFormat)
-	var draining atomic.Bool
-	keys := c.keys()
-	server := &http.Server{
-		Handler: handlers.New(handlers.Options{
-			MaxBodyBytes: c.MaxBodyBytes, MaxBatchBytes: c.MaxBatchBytes, MaxBatchItems: c.MaxBatchItems,
-			MaxInFlight: c.MaxInFlight, APIKeys: keys, APIKeyHeader: c.APIKeyHeader,
-			Now:   time.Now,
-			Draws: func() planner.Draws { return planner.Draws{Jitter: rand.Float64(), Spread: rand.Float64()} },
-			Ready: func() bool { return !draining.Load() },
-			Log:   log, LogTaskID: c.LogTaskID,
-		}),
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+func (serveCommand) Run(ctx context.Context, s *Settings, to streams) error {
+	lines := newLogWriter(to.err)
+	defer lines.close()
+	log := newLogger(lines, s.LogLevel, s.LogFormat)
+	tracing, err := newTracing(ctx, log)
+	if err != nil {
+		return err
 	}
-	listener, err := net.Listen("tcp", c.Listen)
+	defer tracing.close()
+	var draining atomic.Bool
+	registry := newRegistry()
+	store, closeStore, err := newGate(s, log, registry)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	server, err := newServer(s, handlers.Options{
+		Gate: store, Log: log, Tracer: tracing.tracer, Registry: registry,
+		Ready: func() bool { return !draining.Load() },
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.Listen)
 	if err != nil {
 		return fmt.Errorf("cannot listen on --listen (PLANNER_LISTEN): %w", err)
 	}
-	log.Info("listening", "address", listener.Addr().String(), "api_keys", len(keys))
-	if len(keys) == 0 {
-		log.Warn("no API keys are set: everybody who reaches this address may call; set PLANNER_API_KEYS to change that")
-	}
+	logStart(log, s, listener.Addr())
 
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- serveOn(server, listener) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	return drain(ctx, s, log, server, &draining)
+}
+
+// newServer fills in the settings and makes the server.
+func newServer(s *Settings, o handlers.Options) (*http.Server, error) {
+	keys, err := s.keys()
+	if err != nil {
+		return nil, err
+	}
+	o.MaxBodyBytes, o.MaxBatchBytes, o.MaxBatchItems, o.MaxInFlight = s.MaxBodyBytes, s.MaxBatchBytes, s.MaxBatchItems, s.MaxInFlight
+	o.APIKeys, o.APIKeyHeader, o.Closed, o.LogTaskID = keys, s.APIKeyHeader, s.Closed, s.LogTaskID
+	o.Now, o.Draws = time.Now, randomDraws
+	server := &http.Server{
+		Handler:           handlers.New(o),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       s.ReadTimeout,
+		WriteTimeout:      s.ReadTimeout + writeTimeout, // net/http counts from the end of the header
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	if s.TLSCert == "" {
+		return server, nil
+	}
+	certificate, err := loadCertificate(s.TLSCert, s.TLSKey, o.Log)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
+	return server, nil
+}
+
+func serveOn(server *http.Server, listener net.Listener) error {
+	if server.TLSConfig != nil {
+		return server.ServeTLS(listener, "", "")
+	}
+	return server.Serve(listener)
+}
+
+func logStart(log *slog.Logger, s *Settings, address net.Addr) {
+	b := readBuild()
+	log.Info("listening", "address", address.String(), "tls", s.TLSCert != "", "version", b.version, "revision", b.revision)
+	keys, _ := s.keys() // they were checked at the start
+	if len(keys) == 0 {
+		log.Warn("no API keys are set: everybody who reaches this address may call; set PLANNER_API_KEYS to change that")
+		return
+	}
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = key.Name
+	}
+	log.Info("calls need an API key", "keys", names)
+}
+
+// drain ends the service within the grace time. For the delay it is not ready
+// but still takes calls, because a balancer notices late; then no new
+// connection is taken, and what is in flight is answered.
+func drain(ctx context.Context, s *Settings, log *slog.Logger, server *http.Server, draining *atomic.Bool) error {
 	draining.Store(true)
-	log.Info("draining", "grace", c.ShutdownGrace.String())
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownGrace)
+	log.Info("draining", "grace", s.ShutdownGrace.String())
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ShutdownGrace)
 	defer cancel()
+	time.Sleep(s.DrainDelay)
 	if err := server.Shutdown(grace); err != nil {
 		return fmt.Errorf("calls were still in flight after the grace time: %w", errors.Join(err, server.Close()))
 	}
 	log.Info("ended")
 	return nil
-}
-
-func newLogger(w io.Writer, level, format string) *slog.Logger {
-	var l slog.Level
-	// The flag's enum lets only names through that slog knows.
-	_ = l.UnmarshalText([]byte(level))
-	options := &slog.HandlerOptions{Level: l}
-	if format == "text" {
-		return slog.New(slog.NewTextHandler(w, options))
-	}
-	return slog.New(slog.NewJSONHandler(w, options))
 }

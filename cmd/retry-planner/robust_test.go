@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const limitedItem = `{"statusCode":429,"headers":{"retry-after":"7"},"attempts":1,"max_attempts":5,"base":1,"exp_cap":60,"total_wait_budget":300}`
+
+// process is the service as a process of its own, so that its memory can be
+// read and signals reach it alone.
+type process struct {
+	*exec.Cmd
+	address string // host:port
+	log     *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// binary builds the service once for all tests.
+var binary = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "retry-planner")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "retry-planner")
+	build := exec.Command("go", "build", "-tags", "nomsgpack", "-o", path, ".")
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, output)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := binary(); err == nil && !testing.Short() {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+func startProcess(t *testing.T, variables ...string) *process {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the binary")
+	}
+	path, err := binary()
+	require.NoError(t, err)
+	return startAt(t, path, "127.0.0.1:"+freePort(t), variables...)
+}
+
+func startAt(t *testing.T, path, address string, variables ...string) *process {
+	t.Helper()
+	p := &process{address: address, log: new(lockedBuffer)}
+	p.Cmd = exec.Command(path)
+	p.Env = append(os.Environ(), append(variables, "PLANNER_LISTEN="+p.address)...)
+	p.Stdout, p.Stderr = p.log, p.log
+	require.NoError(t, p.Start())
+	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+	require.Eventually(t, func() bool { return isReady("http://" + p.address) }, 10*time.Second, 2*time.Millisecond, "%s", p.log)
+	return p
+}
+
+// peakMemory gives the most memory that the process has held, in MB.
+func (p *process) peakMemory(t *testing.T) int { return p.memory(t, "VmHWM:") }
+
+// memory gives a line of /proc/PID/status in MB.
+func (p *process) memory(t *testing.T, line string) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	_, rest, _ := strings.Cut(string(status), line)
+	kB, err := strconv.Atoi(strings.Fields(rest)[0])
+	require.NoError(t, err)
+	return kB / 1024
+}
+
+// dial opens a connection and sends text on it.
+func (p *process) dial(t *testing.T, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", p.address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = io.WriteString(c, text)
+	require.NoError(t, err)
+	return c
+}
+
+// plan sends one item and gives the answer's status.
+func (p *process) plan() (int, error) {
+	response, err := http.Post("http://"+p.address+"/v1/plan", "application/json", strings.NewReader(limitedItem))
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, errors.Join(err, response.Body.Close())
+}
+
+const planHead = "POST /v1/plan HTTP/1.1\r\nHost: p\r\nContent-Type: application/json\r\n"
+
+// cutOff tells what came back on a connection that the service has to end.
+func cutOff(t *testing.T, c net.Conn, within time.Duration) string {
+	t.Helper()
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(within)))
+	answer, err := io.ReadAll(c)
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		t.Fatalf("the connection is still open after %s", within)
+	}
+	return string(answer)
+}
+
+func TestBadSendersAreRefusedOrCutOff(t *testing.T) {
+	p := startProcess(t, "PLANNER_READ_TIMEOUT=1s", "PLANNER_MAX_BODY_BYTES=1000")
+	tests := map[string]struct {
+		sent string
+		want string // in what comes back, "" for nothing but the end
+	}{
+		"a body that never comes":          {planHead + "Content-Length: 100\r\n\r\n{", "400 Bad Request"},
+		"a body shorter than it says":      {planHead + "Content-Length: 900\r\n\r\n{}", "400 Bad Request"},
+		"a length over the limit, no body": {planHead + "Content-Length: 5000\r\n\r\n", "413 Request Entity Too Large"},
+		"a length that is no number":       {planHead + "Content-Length: many\r\n\r\n", "400 Bad Request"},
+		"a length of 20 digits":            {planHead + "Content-Length: 99999999999999999999\r\n\r\n", "400 Bad Request"},
+		"two lengths that differ":          {planHead + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "400 Bad Request"},
+		"chunks without an end":            {planHead + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", "400 Bad Request"},
+		"chunks over the limit":            {planHead + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n5DC\r\n" + strings.Repeat(" ", 1500) + "\r\n0\r\n\r\n", "413 Request Entity Too Large"},
+		"a chunk that says it is huge":     {planHead + "Transfer-Encoding: chunked\r\n\r\n7FFFFFFFFFFFFFFF\r\n{", "400 Bad Request"},
+		"a header that never ends":         {"POST /v1/plan HTTP/1.1\r\nHost: p\r\nX-A: ", ""},
+		"a flood of headers":               {"GET /healthz HTTP/1.1\r\nHost: p\r\n" + strings.Repeat("X-A: "+strings.Repeat("b", 100)+"\r\n", 400) + "\r\n", "431 Request Header Fields Too Large"},
+		"no HTTP at all":                   {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400 Bad Request"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer := cutOff(t, p.dial(t, tt.sent), 8*time.Second)
+			if tt.want == "" {
+				return
+			}
+			status, _, _ := strings.Cut(answer, "\r\n")
+			assert.Contains(t, status, tt.want)
+		})
+	}
+}
+
+func TestCompressedBodiesAreNotUnpacked(t *testing.T) {
+	p := startProcess(t)
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	_, err := io.CopyN(z, zeros{}, 100<<20)
+	require.NoError(t, errors.Join(err, z.Close()))
+	for _, encoding := range []string{"gzip", "deflate", "br", "zstd", "GZIP", "identity, gzip"} {
+		r, err := http.NewRequest(http.MethodPost, "http://"+p.address+"/v1/plan", bytes.NewReader(bomb.Bytes()))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Content-Encoding", encoding)
+		response, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, http.StatusUnsupportedMediaType, response.StatusCode, encoding)
+	}
+	assert.Less(t, p.peakMemory(t), 60, "MB")
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestIdleAndHalfOpenConnectionsLeaveRoom opens as many connections as the
+// machine lets it, up to 10 000, a third each idle, in the middle of a header
+// and in the middle of a body.
+func TestIdleAndHalfOpenConnectionsLeaveRoom(t *testing.T) {
+	var files syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
+	n := min(10_000, int(files.Max)-500)
+	if n < 1000 {
+		t.Skipf("only %d files may be open", files.Max)
+	}
+	p := startProcess(t, "PLANNER_MAX_IN_FLIGHT=64", "PLANNER_READ_TIMEOUT=5s")
+	texts := []string{"", "POST /v1/plan HTTP/1.1\r\nHost: p\r\n", "GET /healthz HTTP/1.1\r\nHost: p\r\n\r\n"}
+	for i := range n {
+		p.dial(t, texts[i%len(texts)])
+	}
+	var slowest time.Duration
+	for range 50 {
+		start := time.Now()
+		status, err := p.plan()
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, status)
+		slowest = max(slowest, time.Since(start))
+	}
+	assert.True(t, isReady("http://"+p.address))
+	t.Logf("%d connections: peak memory %d MB, slowest call %s", n, p.peakMemory(t), slowest.Round(time.Millisecond))
+	assert.Less(t, p.peakMemory(t), 200, "MB")
+}
+
+// TestOverloadIsRefusedAndPasses sends several times what the service takes at
+// once, with slow senders among them. Health checks are answered all through,
+// memory stays bounded, and afterwards calls are as quick as before.
+func TestOverloadIsRefusedAndPasses(t *testing.T) {
+	p := startProcess(t, "PLANNER_MAX_IN_FLIGHT=8", "PLANNER_READ_TIMEOUT=1s", "PLANNER_LOG_LEVEL=error")
+	before := p99(t, p)
+
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	defer stop()
+	var answered, refused, others atomic.Int64
+	var senders sync.WaitGroup
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	batch := "[" + strings.Repeat(limitedItem+",", 200) + limitedItem + "]"
+	for range 32 {
+		senders.Go(func() {
+			for ctx.Err() == nil {
+				response, err := client.Post("http://"+p.address+"/v1/plan/batch", "application/json", strings.NewReader(batch))
+				if err != nil {
+					others.Add(1)
+					continue
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+				switch response.StatusCode {
+				case http.StatusOK:
+					answered.Add(1)
+				case http.StatusServiceUnavailable:
+					refused.Add(1)
+					if response.Header.Get("Retry-After") == "" {
+						others.Add(1)
+					}
+				default:
+					others.Add(1)
+				}
+			}
+		})
+	}
+	for range 16 { // slow senders hold places until they are cut off
+		p.dial(t, planHead+"Content-Length: 100\r\n\r\n{")
+	}
+	probes := 0
+	for ctx.Err() == nil {
+		probes++
+		require.True(t, isReady("http://"+p.address), "a probe failed under overload")
+		time.Sleep(20 * time.Millisecond)
+	}
+	senders.Wait()
+	assert.Positive(t, answered.Load())
+	assert.Positive(t, refused.Load())
+	assert.Zero(t, others.Load(), "every call is answered or refused with Retry-After")
+	after := p99(t, p)
+	t.Logf("answered %d, refused %d, probes %d, peak memory %d MB, p99 before %s and after %s",
+		answered.Load(), refused.Load(), probes, p.peakMemory(t), before, after)
+	assert.Less(t, p.peakMemory(t), 200, "MB")
+	assert.Less(t, after, 4*before+50*time.Millisecond)
+}
+
+func p99(t *testing.T, p *process) time.Duration {
+	t.Helper()
+	took := make([]time.Duration, 300)
+	for i := range took {
+		start := time.Now()
+		status, err := p.plan()
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, status)
+		took[i] = time.Since(start)
+	}
+	slices.Sort(took)
+	return took[len(took)*99/100]
+}
+
+// TestIdleServiceIsSmall keeps what an idle service may hold.
+func TestIdleServiceIsSmall(t *testing.T) {
+	p := startProcess(t)
+	assert.Less(t, p.memory(t, "VmRSS:"), 40, "MB")
+}

@@ -1,0 +1,157 @@
+package envelope
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Object reads the fields of a request that is no item. A method that finds a
+// fault keeps it for Err, so that all of them are told at once. A field that
+// no method has asked for is a fault too. null counts as absent.
+type Object struct {
+	members []member
+	path    string // before a field's name in faults, with the dot
+	asked   []string
+	faults  faults
+}
+
+// DecodeObject reads one JSON object, the whole of raw, which must not change
+// while the object is in use. It gives a *MalformedError when raw is not one.
+func DecodeObject(raw []byte) (*Object, error) {
+	s := new(scanner)
+	if err := s.start(raw); err != nil {
+		return nil, err
+	}
+	if s.dec.PeekKind() != '{' {
+		if _, err := s.value(); err != nil {
+			return nil, err
+		}
+		return nil, &MalformedError{Problem: "the body is not a JSON object; send the fields as one object", Offset: -1}
+	}
+	o := new(Object)
+	if err := o.read(s); err != nil {
+		return nil, err
+	}
+	return o, s.end()
+}
+
+func (o *Object) read(s *scanner) error {
+	return s.members(func(rawName []byte) error {
+		value, err := s.value()
+		o.members = append(o.members, member{rawName: rawName, value: value})
+		return err
+	})
+}
+
+// Err gives an *InvalidError with every fault that was found, nil when there
+// is none.
+func (o *Object) Err() error {
+	for _, m := range o.members {
+		if name := string(text(m.rawName)); !slices.Contains(o.asked, name) {
+			o.fault(shortened(name), "unknown", "is not a field here: correct its spelling or remove it")
+		}
+	}
+	if len(o.faults.list) == 0 {
+		return nil
+	}
+	return &InvalidError{Faults: o.faults.list, Attempts: 1}
+}
+
+// Require finds fault with fields that are absent.
+func (o *Object) Require(names ...string) {
+	for _, name := range names {
+		if _, ok := o.get(name); !ok {
+			o.fault(name, "required", "is missing: send it")
+		}
+	}
+}
+
+// Positive gives a number above 0, fallback when it is absent.
+func (o *Object) Positive(name string, fallback float64) float64 {
+	return o.number(name, fallback, func(n float64) {
+		if n <= 0 {
+			o.fault(name, "greater_than", "must be more than 0")
+		}
+	})
+}
+
+// NotNegative gives a number of 0 or more, fallback when it is absent.
+func (o *Object) NotNegative(name string, fallback float64) float64 {
+	return o.number(name, fallback, func(n float64) {
+		if n < 0 {
+			o.fault(name, "min", "must be 0 or more")
+		}
+	})
+}
+
+// Share gives a number above 0 and up to 1, fallback when it is absent.
+func (o *Object) Share(name string, fallback float64) float64 {
+	return o.number(name, fallback, func(n float64) {
+		if n <= 0 || n > 1 {
+			o.fault(name, "range", "must be more than 0 and at most 1, such as 0.75 for 75 %")
+		}
+	})
+}
+
+// Count gives an integer of 1 or more, 0 when it is absent.
+func (o *Object) Count(name string) int64 {
+	value, ok := o.get(name)
+	if !ok {
+		return 0
+	}
+	n, ok := integer(value)
+	switch {
+	case !ok:
+		o.fault(name, "integer", "must be an integer")
+	case n < 1:
+		o.fault(name, "min", "must be 1 or more")
+	}
+	return n
+}
+
+func (o *Object) number(name string, fallback float64, check func(float64)) float64 {
+	value, ok := o.get(name)
+	if !ok {
+		return fallback
+	}
+	n, ok := number(value)
+	if !ok {
+		o.fault(name, "number", "must be a number")
+		return fallback
+	}
+	check(n)
+	return n
+}
+
+// get gives the value of a field; ok is false when it is absent or null.
+func (o *Object) get(name string) (value []byte, ok bool) {
+	if !slices.Contains(o.asked, name) {
+		o.asked = append(o.asked, name)
+	}
+	for _, m := range o.members {
+		if string(text(m.rawName)) == name {
+			return m.value, !isNull(m.value)
+		}
+	}
+	return nil, false
+}
+
+func (o *Object) fault(name, rule, message string) { o.faults.add(o.path+name, rule, message) }
+
+// elements calls each with every element of a JSON array that has been checked
+// before.
+func elements(array []byte, each func(index int, value []byte)) error {
+	s := new(scanner)
+	s.resume(array)
+	if err := s.token(); err != nil {
+		return err
+	}
+	for n := 0; s.dec.PeekKind() != ']'; n++ {
+		value, err := s.value()
+		if err != nil {
+			return fmt.Errorf("element %d: %w", n, err)
+		}
+		each(n, value)
+	}
+	return s.token()
+}
