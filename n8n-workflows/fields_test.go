@@ -27,7 +27,7 @@ var failureFields = []string{"options", "config"}
 // ownFields are the workflows' own: the service hands them back unchanged. A new one is written down here, so that
 // a misspelt field of the contract is not taken for one.
 var ownFields = []string{
-	"url", "timeout", "context", "planner_url", "options", "config", "query", "on_failure", "defaults", "item", "index", "state",
+	"url", "timeout", "context", "planner_url", "query", "on_failure", "defaults", "item", "index", "state",
 	"park_for", "max_resumes", "resumes", "due_at", "note", "claim", "n8n_url", "execution", "execution_id", "id",
 	"allowed_origins", "answer_within", "callback_url", "refusal", "status", "answer", "accepted",
 }
