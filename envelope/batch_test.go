@@ -62,6 +62,7 @@ func TestInvalidItemsOfABatch(t *testing.T) {
 		{"nothing readable", `{}`, "", "1", "null", "statusCode max_attempts base exp_cap total_wait_budget"},
 		{"attempts and status readable", `{"statusCode":503,"attempts":"4",` + state[:16] + `}`, "", "4", "503", "base exp_cap total_wait_budget"},
 		{"inside an n8n item", `{"pairedItem":7,"json":{"statusCode":503,"base":1,"exp_cap":1,"total_wait_budget":1}}`, "json.", "1", "503", "max_attempts"},
+		{"a flat item with a json of its own", `{"statusCode":503,"json":{"a":1},"base":1,"exp_cap":1,"total_wait_budget":1}`, "", "1", "503", "max_attempts"},
 		{"json that is no object", `{"json":5,"pairedItem":7}`, "json.", "1", "null", "json"},
 		{"a number", `5`, "", "1", "null", ""},
 		{"null", `null`, "", "1", "null", ""},

@@ -82,6 +82,7 @@ func TestMalformed(t *testing.T) {
 func TestWellFormed(t *testing.T) {
 	tests := map[string]string{
 		"1000 levels":                  item(`"o":` + nested("[", "1", "]", 999)),
+		"1000 levels beside others":    item(`"p":[[],[]],"o":` + nested("[", "1", "]", 999)),
 		"1000 levels of objects":       item(`"o":` + nested(`{"a":`, "1", "}", 999)),
 		"many brackets side by side":   item(`"o":[` + strings.Repeat("[],", 5000) + `[]]`),
 		"brackets in strings":          item(`"o":"` + strings.Repeat("[{", 5000) + `"`),

@@ -57,10 +57,13 @@ type RetryBudget struct {
 // AdmitRequest asks for one call.
 type AdmitRequest struct {
 	Spec
-	TaskID  string  // claims the task when not empty
-	Permit  string  // of an earlier answer; empty for the first ask
-	Retry   bool    // the call repeats an earlier one: attempts > 1
-	MaxWait float64 // longest wait in seconds that the caller accepts; +Inf for any
+	TaskID string // claims the task when not empty
+	Permit string // of an earlier answer; empty for the first ask
+	Retry  bool   // the call repeats an earlier one: attempts > 1
+	// MaxWait is the longest wait in seconds that the caller accepts, +Inf for
+	// any. For a bound that must not be reached, such as a deadline, give the
+	// next smaller number.
+	MaxWait float64
 }
 
 // ReportRequest tells how an admitted call ended.

@@ -43,6 +43,15 @@ func NewRedis(client redis.Scripter) *Redis {
 	}
 }
 
+// go-redis prints a line to standard error for every connection that fails.
+// Each failure reaches the caller as an error as well, and [Guarded] logs the
+// changes, once.
+func init() { redis.SetLogger(silent{}) }
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
 // RedisClient opens a client for a redis:// or rediss:// URL whose calls end
 // with their context and never last longer than the timeout. It does not
 // connect yet: a Redis that is down at the start is no different from one that

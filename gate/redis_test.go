@@ -108,3 +108,10 @@ func needRedis(t testing.TB) {
 		t.Skip("no redis-server")
 	}
 }
+
+// slow makes the server answer nobody for the given time.
+func (s *redisServer) slow(t testing.TB, d time.Duration) {
+	c := redis.NewClient(&redis.Options{Addr: s.addr()})
+	defer c.Close()
+	require.NoError(t, c.ClientPause(context.Background(), d).Err())
+}

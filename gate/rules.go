@@ -21,7 +21,7 @@ const (
 	maxCount    = 1_000_000_000
 	maxWaiting  = 10_000
 	budgetSteps = 64
-	firstGuess  = 1 * second   // length of a call before any was reported
+	firstGuess  = second / 10  // least length of a call before any was reported
 	minEstimate = second / 100 // shortest in-flight wait: no busy asking
 )
 

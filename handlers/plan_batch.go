@@ -19,7 +19,7 @@ func (s *server) planBatch(c *gin.Context) {
 	defer answer.release()
 	answer.Grow(body.Len())
 	out := append(answer.AvailableBuffer(), '[')
-	first := true
+	first, gateAnswers := true, true
 	r := recorderOf(c)
 	r.batch = true
 	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
@@ -29,6 +29,9 @@ func (s *server) planBatch(c *gin.Context) {
 		first = false
 		if e.Invalid != nil {
 			r.tally.addInvalid(e.Invalid)
+		} else if gateAnswers {
+			// A gate that is down is asked once, not ten thousand times.
+			gateAnswers = s.reportToGate(c.Request.Context(), e.Item)
 		}
 		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, r.tally.add) })
 	})

@@ -31,6 +31,9 @@ func TestSpread(t *testing.T) {
 		{"before the deadline", lastDraw, 5, func(in *Input) { in.Policy.UntilDeadline = 12 }, 11.999},
 		{"no room before the deadline", lastDraw, 5, func(in *Input) { in.Policy.UntilDeadline = 10.0005 }, 10},
 		{"the largest spread does not overflow", lastDraw, math.MaxFloat64, func(*Input) {}, 120},
+		{"a deadline so far that rounding eats the millisecond", lastDraw, 1e300, func(in *Input) {
+			in.Outcome.Floor, in.State.Budget, in.Policy.UntilDeadline = 5, 1e300, 1<<54
+		}, 5},
 		{"float noise is cleaned away", 0.2 / 5, 5, func(in *Input) { in.Outcome.Floor = 1.1 }, 1.3},
 	}
 	for _, tt := range tests {

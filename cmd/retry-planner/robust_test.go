@@ -81,7 +81,12 @@ func startProcess(t *testing.T, variables ...string) *process {
 	}
 	path, err := binary()
 	require.NoError(t, err)
-	p := &process{address: "127.0.0.1:" + freePort(t), log: new(lockedBuffer)}
+	return startAt(t, path, "127.0.0.1:"+freePort(t), variables...)
+}
+
+func startAt(t *testing.T, path, address string, variables ...string) *process {
+	t.Helper()
+	p := &process{address: address, log: new(lockedBuffer)}
 	p.Cmd = exec.Command(path)
 	p.Env = append(os.Environ(), append(variables, "PLANNER_LISTEN="+p.address)...)
 	p.Stdout, p.Stderr = p.log, p.log
