@@ -23,6 +23,7 @@ type commandLine struct {
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the service that runs with these settings whether it is alive; exit code 0 if so."`
 	Plan        planCommand        `cmd:"" help:"Plan one item as POST /v1/plan does, without a service; the exit code tells the decision."`
 	Pace        paceCommand        `cmd:"" help:"Work out how to spread calls over an allowance, as POST /v1/pace does."`
+	Simulate    simulateCommand    `cmd:"" help:"Play a herd of executions against an API that breaks and comes back, policy by policy."`
 	Version     versionCommand     `cmd:"" help:"Print the version, the revision that it was built from, and the Go version."`
 }
 
