@@ -274,6 +274,27 @@ func TestOfSeveralExactHintsTheLatestCounts(t *testing.T) {
 	}
 }
 
+// x-should-retry overrules the status and the kind of error beside it, as in
+// the official libraries; a quota that is used up stays one.
+func TestShouldRetryOverrulesTheError(t *testing.T) {
+	rows := []struct {
+		name, members string
+		code          planner.Code
+	}{
+		{"a limit", `"statusCode":429,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"rate_limit_error"}}`, planner.CodeStatusNotRetryable},
+		{"an overload", `"statusCode":529,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"overloaded_error"}}`, planner.CodeStatusNotRetryable},
+		{"a quota", `"statusCode":429,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"billing_error"}}`, planner.CodeQuotaExhausted},
+		{"a limit that may be retried", `"statusCode":429,"headers":{"x-should-retry":"true"},"body":{"error":{"type":"rate_limit_error"}}`, ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			d, it := decideFor(t, row.members, `{"provider":"anthropic"}`)
+			defer it.Release()
+			assert.Equal(t, row.code, d.Code)
+		})
+	}
+}
+
 // auto never waits less than any hint that it can read by itself.
 func TestAutoIsNeverShorterThanAHint(t *testing.T) {
 	hints := []struct {
