@@ -53,11 +53,12 @@ func Pace(raw []byte) (PaceAnswer, error) {
 		Within:       o.Positive("within", math.Inf(1)),
 		DailyQuota:   o.Positive("daily_quota", math.Inf(1)),
 	}
-	if rate := a.Limit * a.Share / a.Window; rate < leastRate || rate > mostRate {
-		o.fault("limit", "range", "is too small or too large for its window: send between one call in 100 years and 1e9 calls a second")
-	}
 	if err := o.Err(); err != nil {
 		return PaceAnswer{}, err
+	}
+	if rate := a.Limit * a.Share / a.Window; rate < leastRate || rate > mostRate {
+		o.fault("limit", "range", "is too small or too large for its window: send between one call in 100 years and 1e9 calls a second")
+		return PaceAnswer{}, o.Err()
 	}
 	return NewPaceAnswer(&a), nil
 }

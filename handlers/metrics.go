@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"n8n-retry-planner/envelope"
 	"n8n-retry-planner/planner"
 )
 
@@ -25,18 +26,26 @@ type metrics struct {
 	floors       *prometheus.CounterVec
 	refusals     *prometheus.CounterVec
 	durations    *prometheus.HistogramVec
+	admits       *prometheus.CounterVec
+	admitWaits   prometheus.Histogram
+	bypassed     prometheus.Counter
 }
 
-func newMetrics(r prometheus.Registerer, inFlight func() int, limit int) *metrics {
+func newMetrics(r prometheus.Registerer, inFlight func() int, limit int, openBreakers func() float64) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 		r.MustRegister(c)
 		return c
 	}
 	m := &metrics{
-		plans:    counter("plans_total", "Items planned, by decision, error code and class of the status they came with.", "decision", "error_code", "status_class"),
-		ended:    counter("operations_ended_total", "Operations that ended at the planner, by decision and whether they had been retried.", "decision", "retried"),
-		floors:   counter("floors_total", "Minimum waits that servers gave, by the header or body field they came from.", "source"),
+		plans:  counter("plans_total", "Items planned, by decision, error code and class of the status they came with.", "decision", "error_code", "status_class"),
+		ended:  counter("operations_ended_total", "Operations that ended at the planner, by decision and whether they had been retried.", "decision", "retried"),
+		floors: counter("floors_total", "Minimum waits that servers gave, by the header or body field they came from.", "source"),
+		admits: counter("gate_admits_total", "Answers of the gate, by decision and error code.", "decision", "error_code"),
+		admitWaits: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "gate_wait_seconds",
+			Help: "Waits that the gate gave.", Buckets: []float64{0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 3600}}),
+		bypassed: prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "gate_bypassed_total",
+			Help: "Calls that passed because the gate's store did not answer."}),
 		refusals: counter("refusals_total", "Calls that were refused, by error code.", "error_code"),
 		firstRetries: prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "operations_retried_total",
 			Help: "Operations that got their first retry."}),
@@ -48,7 +57,9 @@ func newMetrics(r prometheus.Registerer, inFlight func() int, limit int) *metric
 			Help:    "Time to answer, by route and class of the answer's status.",
 			Buckets: []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10}}, []string{"route", "status_class"}),
 	}
-	r.MustRegister(m.firstRetries, m.waits, m.attempts, m.durations,
+	r.MustRegister(m.firstRetries, m.waits, m.attempts, m.durations, m.admitWaits, m.bypassed,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "gate_breakers_open",
+			Help: "Breakers that this replica has seen open or half-open and not closed since."}, openBreakers),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "in_flight",
 			Help: "Calls to /v1 that are being answered."}, func() float64 { return float64(inFlight()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "in_flight_limit",
@@ -97,6 +108,17 @@ func (m *metrics) add(t *tally) {
 	}
 	for _, attempts := range t.attempts {
 		m.attempts.Observe(math.Max(1, attempts))
+	}
+}
+
+// admission counts an answer of the gate.
+func (m *metrics) admission(a *envelope.Admission) {
+	m.admits.WithLabelValues(string(a.Verb), string(a.Code)).Inc()
+	if a.Verb == envelope.Wait {
+		m.admitWaits.Observe(a.Wait)
+	}
+	if a.Bypassed {
+		m.bypassed.Inc()
 	}
 }
 

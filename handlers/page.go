@@ -19,8 +19,8 @@ import (
 var pageFiles embed.FS
 
 // page answers GET / with the page for people.
-func page() gin.HandlerFunc {
-	body, policy, err := buildPage()
+func (s *server) page() gin.HandlerFunc {
+	body, policy, err := buildPage(s.needsKey())
 	return func(c *gin.Context) {
 		if err != nil {
 			refuse(c, err)
@@ -35,10 +35,21 @@ func page() gin.HandlerFunc {
 	}
 }
 
+func (s *server) needsKey() string {
+	switch {
+	case len(s.APIKeys) == 0:
+		return ""
+	case s.Closed:
+		return "all"
+	}
+	return "calls"
+}
+
 // buildPage gives the page and the Content-Security-Policy under which it
 // runs: its own style and script, told by their hashes, and calls to this
-// service alone.
-func buildPage() (body []byte, policy string, err error) {
+// service alone. key tells what it must ask for a key for:
+// "" nothing, "calls", or "all" of the service.
+func buildPage(key string) (body []byte, policy string, err error) {
 	html, err := fs.ReadFile(pageFiles, "page/page.html")
 	if err != nil {
 		return nil, "", err
@@ -60,7 +71,7 @@ func buildPage() (body []byte, policy string, err error) {
 		}
 		script.Write(part)
 	}
-	whole := strings.NewReplacer("{{style}}", string(style), "{{script}}", script.String()).Replace(string(html))
+	whole := strings.NewReplacer("{{key}}", key, "{{style}}", string(style), "{{script}}", script.String()).Replace(string(html))
 	policy = "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 		"style-src " + sourceHash(string(style)) + "; script-src " + sourceHash(script.String())
 	return []byte(whole), policy, nil

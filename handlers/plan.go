@@ -20,6 +20,7 @@ func (s *server) plan(c *gin.Context) {
 		return
 	}
 	defer it.Release()
+	s.reportToGate(c.Request.Context(), it)
 	answer := newBuffer()
 	defer answer.release()
 	answer.set(s.appendAnswer(answer.AvailableBuffer(), it, recorderOf(c).plan))

@@ -62,3 +62,10 @@ func (r *recorder) plan(it *envelope.Item, d *planner.Decision) {
 	r.decision = *d
 	r.lastStatus, r.floorSource, r.taskID = it.Outcome.Status, it.FloorSource(), it.TaskID
 }
+
+// admit keeps what the gate said about one item.
+func (r *recorder) admit(it *envelope.Item, a *envelope.Admission) {
+	r.planned = true
+	r.decision = planner.Decision{Verb: a.Verb, Code: a.Code, Attempts: it.State.Attempts, Wait: a.Wait}
+	r.lastStatus, r.taskID = it.Outcome.Status, it.TaskID
+}

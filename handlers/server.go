@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"n8n-retry-planner/envelope"
+	"n8n-retry-planner/gate"
 	"n8n-retry-planner/planner"
 )
 
@@ -24,6 +25,8 @@ type Options struct {
 	APIKeyHeader string   // besides Authorization: Bearer
 	Closed       bool     // /metrics, /openapi.yaml and /workflows ask for a key as well
 
+	Gate gate.Store // what workers must know together; nil for a store in this process
+
 	Now   func() time.Time     // the clock
 	Draws func() planner.Draws // randomness for items without a task_id
 	Ready func() bool          // false while the service is draining
@@ -37,8 +40,9 @@ type Options struct {
 
 type server struct {
 	Options
-	metrics *metrics
-	places  chan struct{} // one for each call in flight
+	metrics  *metrics
+	breakers *breakers
+	places   chan struct{} // one for each call in flight
 }
 
 // New gives the service's routes.
@@ -50,8 +54,12 @@ func New(o Options) http.Handler {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
+	if o.Gate == nil {
+		o.Gate = gate.NewMemory(o.Now)
+	}
 	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight)}
-	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight)
+	s.breakers = newBreakers(&o)
+	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight, s.breakers.count)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
@@ -59,7 +67,7 @@ func New(o Options) http.Handler {
 	r.NoRoute(refuseWith(errNotFound))
 	r.NoMethod(refuseWith(errMethod))
 
-	get(r, "/", page())
+	get(r, "/", s.page())
 	get(r, "/healthz", s.health)
 	get(r, "/readyz", s.ready)
 	open := r.Group("")
@@ -68,6 +76,9 @@ func New(o Options) http.Handler {
 	}
 	get(open, "/metrics", scrape(s.Registry))
 	get(open, "/openapi.yaml", openAPI)
+	docs := docs()
+	get(open, docsPath, docs)
+	get(open, docsPath+"/*file", docs)
 	get(open, "/workflows", listWorkflows)
 	get(open, "/workflows/:name", workflow)
 
@@ -75,6 +86,7 @@ func New(o Options) http.Handler {
 	get(v1, "/providers", providers())
 	v1.POST("/plan", s.plan)
 	v1.POST("/plan/batch", s.planBatch)
+	v1.POST("/admit", s.admit)
 	v1.POST("/preview", s.preview)
 	v1.POST("/pace", s.pace)
 	return r

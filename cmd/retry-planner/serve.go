@@ -36,7 +36,16 @@ func (serveCommand) Run(ctx context.Context, s *Settings, to streams) error {
 	}
 	defer tracing.close()
 	var draining atomic.Bool
-	server, err := newServer(s, log, tracing, &draining)
+	registry := newRegistry()
+	store, closeStore, err := newGate(s, log, registry)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	server, err := newServer(s, handlers.Options{
+		Gate: store, Log: log, Tracer: tracing.tracer, Registry: registry,
+		Ready: func() bool { return !draining.Load() },
+	})
 	if err != nil {
 		return err
 	}
@@ -56,31 +65,28 @@ func (serveCommand) Run(ctx context.Context, s *Settings, to streams) error {
 	return drain(ctx, s, log, server, &draining)
 }
 
-func newServer(s *Settings, log *slog.Logger, tracing *tracing, draining *atomic.Bool) (*http.Server, error) {
+// newServer fills in the settings and makes the server.
+func newServer(s *Settings, o handlers.Options) (*http.Server, error) {
 	keys, err := s.keys()
 	if err != nil {
 		return nil, err
 	}
+	o.MaxBodyBytes, o.MaxBatchBytes, o.MaxBatchItems, o.MaxInFlight = s.MaxBodyBytes, s.MaxBatchBytes, s.MaxBatchItems, s.MaxInFlight
+	o.APIKeys, o.APIKeyHeader, o.Closed, o.LogTaskID = keys, s.APIKeyHeader, s.Closed, s.LogTaskID
+	o.Now, o.Draws = time.Now, randomDraws
 	server := &http.Server{
-		Handler: handlers.New(handlers.Options{
-			MaxBodyBytes: s.MaxBodyBytes, MaxBatchBytes: s.MaxBatchBytes, MaxBatchItems: s.MaxBatchItems,
-			MaxInFlight: s.MaxInFlight, APIKeys: keys, APIKeyHeader: s.APIKeyHeader, Closed: s.Closed,
-			Now:   time.Now,
-			Draws: randomDraws,
-			Ready: func() bool { return !draining.Load() },
-			Log:   log, LogTaskID: s.LogTaskID, Tracer: tracing.tracer, Registry: newRegistry(),
-		}),
+		Handler:           handlers.New(o),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       s.ReadTimeout,
 		WriteTimeout:      s.ReadTimeout + writeTimeout, // net/http counts from the end of the header
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	if s.TLSCert == "" {
 		return server, nil
 	}
-	certificate, err := loadCertificate(s.TLSCert, s.TLSKey, log)
+	certificate, err := loadCertificate(s.TLSCert, s.TLSKey, o.Log)
 	if err != nil {
 		return nil, &usageError{err}
 	}

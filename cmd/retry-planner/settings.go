@@ -23,6 +23,7 @@ type commandLine struct {
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the service that runs with these settings whether it is alive; exit code 0 if so."`
 	Plan        planCommand        `cmd:"" help:"Plan one item as POST /v1/plan does, without a service; the exit code tells the decision."`
 	Pace        paceCommand        `cmd:"" help:"Work out how to spread calls over an allowance, as POST /v1/pace does."`
+	Simulate    simulateCommand    `cmd:"" help:"Play a herd of executions against an API that breaks and comes back, policy by policy."`
 	Version     versionCommand     `cmd:"" help:"Print the version, the revision that it was built from, and the Go version."`
 }
 
@@ -46,9 +47,13 @@ type Settings struct {
 	ShutdownGrace time.Duration `env:"PLANNER_SHUTDOWN_GRACE" default:"15s" help:"How long calls in flight may take after SIGTERM." validate:"gt=0"`
 	DrainDelay    time.Duration `env:"PLANNER_DRAIN_DELAY" default:"1s" help:"How much of that time new calls are still taken, with /readyz at 503, so that balancers look elsewhere first." validate:"gte=0,ltfield=ShutdownGrace"`
 
+	RedisURL     string        `env:"PLANNER_REDIS_URL" name:"redis-url" help:"Redis that holds what replicas must know together, redis://… or rediss://…; empty keeps it in this process, for one replica."`
+	RedisTimeout time.Duration `env:"PLANNER_REDIS_TIMEOUT" default:"250ms" help:"How long Redis may take to answer." validate:"gt=0"`
+	GateFailure  string        `env:"PLANNER_GATE_FAILURE" default:"open" enum:"open,closed" help:"What an admit gets while Redis does not answer: open lets it pass, closed defers it."`
+
 	LogLevel  string `env:"PLANNER_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error."`
 	LogFormat string `env:"PLANNER_LOG_FORMAT" default:"json" enum:"json,text" help:"Form of a log line: json or text."`
-	LogTaskID bool   `env:"PLANNER_LOG_TASK_ID" name:"log-task-id" help:"Log the task_id of planned items."`
+	LogTaskID bool   `env:"PLANNER_LOG_TASK_ID" name:"log-task-id" help:"Log the names that callers chose: the task_id of planned items, the gate's resource."`
 }
 
 // rules has the sentence for each rule that a setting may break.

@@ -52,6 +52,9 @@ async function ask(path, body, signal) {
   throw new Problem(response.status, problem);
 }
 
+// keyMissing tells whether the service wants a key that the page does not have.
+const keyMissing = () => document.body.dataset.key !== '' && !apiKey;
+
 function askForKey() {
   $('key').hidden = false;
   if (apiKey) $('key-hint').textContent = 'The service does not know this key. Try another.';
@@ -124,4 +127,12 @@ function typed(text) {
   text = text.trim().replace(',', '.');
   if (text === '') return undefined;
   return Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+// wrong gives what fields say that the service cannot even be asked about,
+// such as one that is empty while it is being typed in.
+function wrong(fields) {
+  const faults = [...fields].filter(f => !f.validity.valid);
+  for (const f of faults) f.setAttribute('aria-invalid', 'true');
+  return faults.map(f => `${f.labels[0].firstChild.textContent.trim()} ${f.validity.valueMissing ? 'is missing' : f.title}`);
 }

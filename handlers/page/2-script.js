@@ -64,8 +64,8 @@ function drawScript() {
       ? el('span', {class: 'given', title: JSON.stringify(c.given)}, c.label)
       : el('select', {'aria-label': name + ' gets', onchange: event => { c.what = event.target.value; mark(); drawScript(); update(); }},
         ...statuses.map(([s, t]) => [s, s + ' ' + t]).map(option(c.what)), el('optgroup', {label: 'no response'}, ...failures.map(option(c.what))));
-    const after = c.given ? null : el('input', {'aria-label': name + ': Retry-After', placeholder: 'Retry-After', value: c.after,
-      title: 'Retry-After: seconds or an HTTP-date', disabled: !/^\d/.test(c.what), oninput: changed('after')});
+    const after = c.given ? null : el('input', {'aria-label': name + ': Retry-After', placeholder: 'none', value: c.after,
+      title: 'seconds, or an HTTP-date', disabled: !/^\d/.test(c.what), oninput: changed('after')});
     const repeat = el('select', {'aria-label': name + ': how often', onchange: changed('repeat')},
       ...[...new Set(['1', '2', '3', '5', '10', c.repeat, 'always'])].map(r => [r, r === 'always' ? 'always' : '× ' + r]).map(option(c.repeat)));
     const remove = el('button', {type: 'button', 'aria-label': 'Remove call ' + (n + 1), disabled: script.length === 1,

@@ -27,7 +27,7 @@ function drawChart(t, box) {
   const calls = t.attempts.slice(0, shownCalls);
   const width = Math.max(280, box.clientWidth);
   const narrow = width < 520;
-  const left = narrow ? 84 : 98, right = narrow ? 16 : 26, lane = 30, top = 26;
+  const left = narrow ? 84 : 98, right = narrow ? 58 : 84, lane = 30, top = 26;
   const height = top + calls.length * lane + 26;
   const first = calls[0], budget = first.limits.budget_left;
   const reach = calls.map(a => a.start + (a.decision === 'retry' || a.decision === 'defer' ? Math.max(a.wait_high ?? 0, a.wait_seconds ?? 0) : 0));
@@ -44,7 +44,7 @@ function drawChart(t, box) {
       svg('text', {class: 'tick', x: x(s), y: height - 5, 'text-anchor': s === 0 ? 'start' : 'middle'}, tickName(s)));
   }
   if (budget !== null && budget <= end) {
-    const atEnd = x(budget) > width - 90;
+    const atEnd = x(budget) > width - 44;
     picture.append(svg('line', {class: 'budget', x1: x(budget), x2: x(budget), y1: top - 8, y2: height - 20}),
       svg('text', {class: 'budget-name', x: x(budget) + (atEnd ? 2 : 0), y: 12, 'text-anchor': atEnd ? 'end' : 'middle'}, 'budget ' + tickName(budget)));
   } else if (budget !== null) {
@@ -81,7 +81,7 @@ function laneOf(a, y, x, width, narrow) {
     if (a.decision === 'defer' && a.exponential !== null) {
       const end = a.wait_seconds === null ? Infinity : a.start + a.wait_seconds;
       const edge = Math.min(x(end), width - 4);
-      g.append(svg('rect', {class: 'unfit', x: from, y: middle - 6, width: Math.max(2, edge - from), height: 12, rx: 3}));
+      g.append(svg('rect', {class: 'unfit', x: from, y: middle - 9, width: Math.max(2, edge - from), height: 18, rx: 4}));
       note = `${seconds(a.wait_seconds)} does not fit`;
       tip = edge + 8;
     } else {
@@ -93,6 +93,7 @@ function laneOf(a, y, x, width, narrow) {
   const long = note.length * 7;
   const label = {class: 'note' + tone, y: middle + 4};
   if (tip + long <= width) g.append(svg('text', {...label, x: tip}, note));
+  else if (tone.includes('defer') && tip - from > long + 24) g.append(svg('text', {...label, x: from + 14}, note));
   else if (from - long - 12 > x(0)) g.append(svg('text', {...label, x: from - 12, 'text-anchor': 'end'}, note));
   else g.append(svg('text', {...label, x: width, y: middle - 9, 'text-anchor': 'end'}, note));
   return g;

@@ -12,7 +12,9 @@ const numbers = [
 $('numbers').append(...numbers.map(([field, label, unit, value, stops]) => {
   const id = 'n-' + field.replace('.', '-');
   const nearest = v => stops.reduce((best, s, n) => Math.abs(s - v) < Math.abs(stops[best] - v) ? n : best, 0);
-  const input = el('input', {id, 'data-field': field, inputmode: 'decimal', value});
+  const above = field === 'policy.spread' || field === 'total_wait_budget' ? '' : '(?=.*[1-9])'; // more than 0
+  const input = el('input', {id, 'data-field': field, inputmode: 'decimal', value, required: field !== 'policy.spread',
+    pattern: `\\s*${above}\\d*[.,]?\\d*\\s*`, title: above ? 'must be a number above 0' : 'must be a number'});
   const slider = el('input', {type: 'range', min: 0, max: stops.length - 1, value: nearest(value), 'aria-label': label, 'aria-valuetext': value + ' ' + unit});
   const settle = () => {
     slider.value = nearest(Number(typed(input.value)) || 0);
@@ -68,6 +70,10 @@ let timeline = null; // the last answer of /v1/preview
 let asked = null;    // and what it was asked about
 
 const update = latest(async signal => {
+  if (keyMissing()) return;
+  showFaults([]);
+  const faults = wrong($('controls').querySelectorAll('[pattern]'));
+  if (faults.length) return notValid(faults);
   const item = stateAndPolicy();
   drawRequest(item);
   try {
@@ -82,15 +88,18 @@ const update = latest(async signal => {
     await drawAnswer(signal);
   } catch (error) {
     if (signal.aborted) return;
-    timeline = null;
     showFaults(error.errors || []);
-    const told = error.errors?.length ? el('ul', {}, ...error.errors.map(e => el('li', {}, e.message))) : el('p', {class: 'say'}, error.message);
-    setVerdict('bad', el('div', {class: 'word'}, el('strong', {}, 'Not valid yet')), told);
-    $('chart').replaceChildren();
-    $('table').replaceChildren();
-    $('answer').textContent = '';
+    notValid(error.errors?.length ? error.errors.map(e => e.message) : [error.message]);
   }
 });
+
+function notValid(faults) {
+  timeline = null;
+  setVerdict('bad', el('div', {class: 'word'}, el('strong', {}, 'Not valid yet')), el('ul', {}, ...faults.map(f => el('li', {}, f))));
+  $('chart').replaceChildren();
+  $('table').replaceChildren();
+  $('answer').textContent = '';
+}
 
 function setVerdict(tone, ...children) {
   $('verdict').className = 'card verdict ' + tone;
@@ -125,7 +134,7 @@ function drawVerdict(t) {
   const tiles = el('dl', {class: 'tiles'}, tile('Calls', String(calls)),
     tile(random && !asked.task_id ? 'Waits, middle draw' : 'Waits', seconds(t.total.planned)));
   if (random) {
-    tiles.append(tile('Least', seconds(t.total.least)), tile('Expected', seconds(t.total.expected)), tile('Worst', seconds(t.total.worst)));
+    tiles.append(tile('Least', seconds(t.total.least)), tile('Expected', '≈ ' + seconds(Math.round(t.total.expected * 10) / 10)), tile('Worst', seconds(t.total.worst)));
   }
   const parts = [
     el('div', {class: 'word'}, el('strong', {}, last.decision), el('span', {}, meanings[last.decision]), last.error_code ? el('code', {class: 'badge'}, last.error_code) : null),
@@ -177,7 +186,7 @@ async function drawAnswer(signal) {
   $('answer').textContent = JSON.stringify(answer, null, 2);
 }
 
-$('which').addEventListener('change', latest(drawAnswer));
+$('which').addEventListener('change', latest(async signal => { if (timeline) await drawAnswer(signal); }));
 $('controls').addEventListener('submit', event => event.preventDefault());
 $('controls').addEventListener('input', event => { if (!event.target.closest('fieldset:first-of-type')) update(); });
 new ResizeObserver(() => { if (timeline) drawChart(timeline, $('chart')); }).observe($('chart'));

@@ -1,14 +1,20 @@
 // Pace, workflows and providers.
 
 const updatePace = latest(async signal => {
-  const request = {};
-  for (const input of document.querySelectorAll('[data-pace]')) {
+  if (keyMissing()) return;
+  const request = {}, inputs = document.querySelectorAll('[data-pace]');
+  for (const input of inputs) {
     input.removeAttribute('aria-invalid');
     let value = typed(input.value);
     if (input.dataset.pace === 'share' && typeof value === 'number') value = value / 100;
     request[input.dataset.pace] = value;
   }
   const box = $('pace-result');
+  const faults = wrong(inputs);
+  if (faults.length) {
+    box.replaceChildren(...faults.map(f => el('p', {class: 'fault'}, f)));
+    return;
+  }
   try {
     const p = JSON.parse(await ask('/v1/pace', request, signal));
     const tile = (name, value) => el('div', {}, el('dt', {}, name), el('dd', {}, value));
@@ -36,6 +42,7 @@ async function loadWorkflows() {
 }
 
 let providers = [];
+let allProviders = false;
 
 async function loadProviders() {
   const all = JSON.parse(await ask('/v1/providers')).providers;
@@ -49,19 +56,25 @@ async function loadProviders() {
 function drawProviders() {
   const wanted = $('provider-search').value.trim().toLowerCase();
   const found = providers.filter(p => [p.name, p.title, ...p.aliases].some(s => s.toLowerCase().includes(wanted)));
-  $('provider-list').replaceChildren(...found.map(p => el('li', {},
+  const shown = wanted || allProviders ? found : found.slice(0, 12);
+  $('all-providers').hidden = shown.length === found.length;
+  $('all-providers').textContent = `Show all ${found.length}`;
+  $('provider-list').replaceChildren(...shown.map(p => el('li', {},
     el('em', {}, p.title), ' ', el('code', {class: 'badge'}, p.name),
     el('p', {}, 'reads ' + p.reads.map(r => r.field.replace(/^header /, '')).join(', ')),
     el('p', {}, ...p.docs.flatMap((d, n) => [n ? ' · ' : '', el('a', {href: d, rel: 'noreferrer noopener', target: '_blank'}, n ? 'more' : 'its documentation')])))),
     found.length ? '' : el('li', {}, 'No such provider. Without one the planner reads Retry-After.'));
 }
+$('all-providers').addEventListener('click', () => { allProviders = true; drawProviders(); $('provider-list').querySelector('a').focus(); });
 $('provider-search').addEventListener('input', drawProviders);
 
 // start asks for everything; again when a key has been given.
 function start() {
+  if (keyMissing()) askForKey();
   update();
   updatePace();
-  for (const load of [loadWorkflows, loadProviders]) {
+  const loads = !keyMissing() ? [loadWorkflows, loadProviders] : document.body.dataset.key === 'all' ? [] : [loadWorkflows];
+  for (const load of loads) {
     load().catch(error => { if (error.status !== 401) say(error.message); });
   }
 }
