@@ -9,11 +9,46 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+type faultRow struct{ name, old, new, want string }
+
+// findFaults breaks a good file in one place at a time and expects to be told.
+func findFaults(t *testing.T, good []byte, rows []faultRow) {
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			require.Contains(t, string(good), row.old)
+			f, err := decode([]byte(strings.Replace(string(good), row.old, row.new, 1)))
+			found := faults(f)
+			if err != nil {
+				found = append(found, err.Error())
+			}
+			assert.Contains(t, strings.Join(found, "\n"), row.want)
+		})
+	}
+}
+
+// A workflow that asks the gate has rules of its own.
+func TestGateRulesFindFaults(t *testing.T) {
+	good, err := os.ReadFile("gated-http-request.json")
+	require.NoError(t, err)
+	const chain = `$json.decision === 'wait' ? 1 : $json.decision === 'go' ? 0 : 2`
+	findFaults(t, good, []faultRow{
+		{"a call on any answer", chain, `$json.decision === 'wait' ? 1 : 0`, "HTTP Request can be reached from Ask Gate without decision = go"},
+		{"a call on a wait", chain, `$json.decision === 'wait' ? 0 : $json.decision === 'go' ? 0 : 2`, "HTTP Request can be reached from Ask Gate without decision = go"},
+		{"a wait on a go", chain, `$json.decision === 'wait' ? 1 : $json.decision === 'go' ? 1 : 2`, "Wait For Turn can be reached from Ask Gate without"},
+		{"a wait on a defer", chain, `$json.decision === 'defer' ? 1 : $json.decision === 'go' ? 0 : 2`, "Wait For Turn can be reached from Ask Gate without"},
+		{"a call without asking", `"node": "Ask Gate"`, `"node": "HTTP Request"`, "without decision = go"},
+		{"a gate that is asked by GET", `"method": "POST"`, `"method": "GET"`, "Ask Gate does not POST"},
+		{"a gate whose failure lets pass", `"name": "Ask Gate",`, `"name": "Ask Gate", "onError": "continueRegularOutput",`, "Ask Gate goes on when the planner fails"},
+		{"a misspelt part of the gate", `\"in_flight\"`, `\"in_fligth\"`, "nobody knows the field in_fligth"},
+		{"a misspelt field of a part", `\"lease\"`, `\"leese\"`, "nobody knows the field leese"},
+	})
+}
+
 // TestRulesFindFaults breaks a good file in one place at a time: each rule must say so.
 func TestRulesFindFaults(t *testing.T) {
 	good, err := os.ReadFile("retry-429.json")
 	require.NoError(t, err)
-	for _, row := range []struct{ name, old, new, want string }{
+	findFaults(t, good, []faultRow{
 		{"retry on fail", `"name": "HTTP Request",`, `"name": "HTTP Request", "retryOnFail": true,`, "retryOnFail"},
 		{"a credential", `"name": "HTTP Request",`, `"name": "HTTP Request", "credentials": {},`, "credentials"},
 		{"an instance id", `"templateCredsSetupCompleted": false`, `"templateCredsSetupCompleted": false, "instanceId": "x"`, "size"},
@@ -40,17 +75,7 @@ func TestRulesFindFaults(t *testing.T) {
 		{"a misspelt key sent to the planner", `body: undefined`, `boddy: undefined`, "nobody knows the field boddy"},
 		{"an overview without setup", `### Setup`, `### And then`, "Setup"},
 		{"a coloured note", `"color": 7`, `"color": 4`, "neither yellow nor white"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			require.Contains(t, string(good), row.old)
-			f, err := decode([]byte(strings.Replace(string(good), row.old, row.new, 1)))
-			found := faults(f)
-			if err != nil {
-				found = append(found, err.Error())
-			}
-			assert.Contains(t, strings.Join(found, "\n"), row.want)
-		})
-	}
+	})
 
 	t.Run("nodes on top of each other, or an arrow to the left", func(t *testing.T) {
 		f, err := decode(good)
