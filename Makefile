@@ -10,7 +10,7 @@ RACE := $(shell if command -v $${CC:-gcc} >/dev/null 2>&1; then echo -race; else
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 10s
 
-.PHONY: help run build test check fuzz e2e browser bench ci
+.PHONY: help run build test check fuzz e2e browser bench licences supply-chain run-all ci
 
 help: ## list the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -43,4 +43,13 @@ browser: ## test the page in a real browser (needs chromium)
 bench: ## run the Go benchmarks
 	go test -run '^$$' -bench . -benchmem ./planner ./envelope
 
-ci: check test fuzz e2e ## all of it
+licences: build ## write the licences of what is in the binary to ops/licences/licences.csv
+	go run ./ops/licences bin/retry-planner >ops/licences/licences.csv.new && mv ops/licences/licences.csv.new ops/licences/licences.csv
+
+supply-chain: ## known weaknesses, build to the byte, licences, compose file
+	@.ci/supply-chain
+
+run-all: ## run Redis, the planner and n8n with the workflows, without containers
+	ops/run-all
+
+ci: check test fuzz e2e supply-chain ## all of it

@@ -170,13 +170,16 @@ func decide(found []candidate, out *reading) {
 	if best < 0 {
 		return
 	}
-	// A whole second is the rounding of a more exact hint beside it.
+	// A whole second is the rounding of a more exact hint beside it: of several
+	// such, the latest.
+	rounded, exact := found[best], best
 	for i, c := range found {
-		b := found[best]
-		if c.hint.precise && !b.hint.precise && c.hint.rank == b.hint.rank && c.seconds > 0 && b.seconds-c.seconds < 1 {
-			best = i
+		if c.hint.precise && !rounded.hint.precise && c.hint.rank == rounded.hint.rank && c.seconds > 0 &&
+			rounded.seconds-c.seconds < 1 && (exact == best || c.seconds > found[exact].seconds) {
+			exact = i
 		}
 	}
+	best = exact
 	winner := found[best]
 	out.floor, out.source = winner.seconds, winner.hint.at.label
 	for i, c := range found {

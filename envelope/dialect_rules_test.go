@@ -246,6 +246,55 @@ func FuzzDialects(f *testing.F) {
 	})
 }
 
+// A hint may be the rounding of a more exact one, never the other way round:
+// the wait is never shorter than what the provider announced.
+func TestOfSeveralExactHintsTheLatestCounts(t *testing.T) {
+	const local = 0
+	rows := []struct {
+		name, provider, reply string
+		floor                 float64
+	}{
+		{"Discord's body is later than its header", "discord", `"headers":{"retry-after":"65","x-ratelimit-remaining":"0","x-ratelimit-reset-after":"64.2"},"body":{"retry_after":64.57}`, 64.57},
+		{"Azure's two spellings", "azure", `"headers":{"retry-after-ms":"200","x-ms-retry-after-ms":"900","retry-after":"1"}`, 0.9},
+		{"a list of milliseconds", "openai", `"headers":{"retry-after-ms":"200, 900","retry-after":"1"}`, 0.9},
+		{"a later whole second that is no rounding", "openai", `"headers":{"retry-after-ms":"200","retry-after":"2"}`, 2},
+		{"an exact hint that is over", "openai", `"headers":{"retry-after-ms":"0","retry-after":"1"}`, 1},
+		{"Discord's old milliseconds", "discord", `"headers":{"x-ratelimit-remaining":"0","x-ratelimit-reset-after":"1.337"},"body":{"retry_after":1337}`, 1.337},
+		{"they stay a wait when the bucket that tells the unit does not count", "discord", `"headers":{"x-ratelimit-remaining":"1","x-ratelimit-reset-after":"1.337"},"body":{"retry_after":1337}`, 1337},
+		{"Discord's global limit has no bucket", "discord", `"headers":{"x-ratelimit-global":"true","x-ratelimit-remaining":"0","x-ratelimit-reset-after":"1.0"},"body":{"retry_after":1000}`, 1000},
+		{"Discord's global limit in the body", "discord", `"headers":{"x-ratelimit-remaining":"0","x-ratelimit-reset-after":"1.0"},"body":{"retry_after":1000,"global":true}`, 1000},
+		{"nothing announced", "discord", `"body":{"global":true}`, local},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, it := decideFor(t, `"statusCode":429,`+row.reply, `{"provider":"`+row.provider+`"}`)
+			defer it.Release()
+			assert.InDelta(t, row.floor, it.Outcome.Floor, 1e-9)
+		})
+	}
+}
+
+// x-should-retry overrules the status and the kind of error beside it, as in
+// the official libraries; a quota that is used up stays one.
+func TestShouldRetryOverrulesTheError(t *testing.T) {
+	rows := []struct {
+		name, members string
+		code          planner.Code
+	}{
+		{"a limit", `"statusCode":429,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"rate_limit_error"}}`, planner.CodeStatusNotRetryable},
+		{"an overload", `"statusCode":529,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"overloaded_error"}}`, planner.CodeStatusNotRetryable},
+		{"a quota", `"statusCode":429,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"billing_error"}}`, planner.CodeQuotaExhausted},
+		{"a limit that may be retried", `"statusCode":429,"headers":{"x-should-retry":"true"},"body":{"error":{"type":"rate_limit_error"}}`, ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			d, it := decideFor(t, row.members, `{"provider":"anthropic"}`)
+			defer it.Release()
+			assert.Equal(t, row.code, d.Code)
+		})
+	}
+}
+
 // auto never waits less than any hint that it can read by itself.
 func TestAutoIsNeverShorterThanAHint(t *testing.T) {
 	hints := []struct {

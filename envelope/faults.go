@@ -32,6 +32,18 @@ func (f *faults) seconds(value []byte, path string) float64 {
 	return n
 }
 
+// ratio reads a number without a unit that may be 0.
+func (f *faults) ratio(value []byte, path string) float64 {
+	n, ok := number(value)
+	switch {
+	case !ok:
+		f.add(path, "number", "must be a number")
+	case n < 0:
+		f.add(path, "min", "must be 0 or more")
+	}
+	return n
+}
+
 // positiveSeconds reads a duration that may not be 0.
 func (f *faults) positiveSeconds(value []byte, path string) float64 {
 	n, ok := number(value)

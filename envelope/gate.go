@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -36,6 +37,8 @@ func (it *Item) readGate(f *faults) {
 	}
 }
 
+var gateParts = []string{"resource", "tenant", "rate", "in_flight", "breaker", "retry_budget"}
+
 // gateReader reads the parts of a gate object.
 type gateReader struct{ *faults }
 
@@ -45,14 +48,14 @@ type gatePart struct {
 	count   *int64
 	least   int64 // of a count
 	number  *float64
-	orZero  bool // a number that may be 0
+	isRatio bool // a number without a unit, which may be 0
 	present bool
 }
 
 func (g gateReader) spec(o gjson.Result) *gate.Spec {
 	s := new(gate.Spec)
 	hasResource := false
-	g.members(o, "gate", func(name, path string, v gjson.Result) bool {
+	g.members(o, "gate", gateParts, func(name, path string, v gjson.Result) {
 		switch name {
 		case "resource":
 			hasResource = true
@@ -73,13 +76,10 @@ func (g gateReader) spec(o gjson.Result) *gate.Spec {
 				gatePart{name: "reset_after", number: &s.Breaker.ResetAfter})
 		case "retry_budget":
 			s.RetryBudget = new(gate.RetryBudget)
-			g.part(v, path, gatePart{name: "ratio", number: &s.RetryBudget.Ratio, orZero: true},
+			g.part(v, path, gatePart{name: "ratio", number: &s.RetryBudget.Ratio, isRatio: true},
 				gatePart{name: "min", count: &s.RetryBudget.Min},
 				gatePart{name: "window", number: &s.RetryBudget.Window})
-		default:
-			return false
 		}
-		return true
 	})
 	if !hasResource {
 		g.add("gate.resource", "required", "is missing: name what shares the limits, such as a host or an account")
@@ -87,13 +87,14 @@ func (g gateReader) spec(o gjson.Result) *gate.Spec {
 	return s
 }
 
-// members calls f with each member that is not null; f tells whether it knows
-// the name.
-func (g gateReader) members(o gjson.Result, path string, f func(name, path string, v gjson.Result) bool) {
+// members calls f with each member that is not null. Null is as good as
+// absent, but not under a name that is not known.
+func (g gateReader) members(o gjson.Result, path string, known []string, f func(name, path string, v gjson.Result)) {
 	o.ForEach(func(key, v gjson.Result) bool {
-		name := shortened(key.Str)
-		if v.Type != gjson.Null && !f(name, path+"."+name, v) {
-			g.add(path+"."+name, "unknown", "is not a field of the gate: correct its spelling or remove it")
+		if !slices.Contains(known, key.Str) {
+			g.add(path+"."+shortened(key.Str), "unknown", "is not a field of the gate: correct its spelling or remove it")
+		} else if v.Type != gjson.Null {
+			f(key.Str, path+"."+key.Str, v)
 		}
 		return true
 	})
@@ -105,15 +106,14 @@ func (g gateReader) part(v gjson.Result, path string, fields ...gatePart) {
 		g.add(path, "object", "must be an object")
 		return
 	}
-	g.members(v, path, func(name, path string, v gjson.Result) bool {
-		for i := range fields {
-			if p := &fields[i]; p.name == name {
-				p.present = true
-				g.partNumber(v, path, p)
-				return true
-			}
-		}
-		return false
+	known := make([]string, len(fields))
+	for i := range fields {
+		known[i] = fields[i].name
+	}
+	g.members(v, path, known, func(name, path string, v gjson.Result) {
+		p := &fields[slices.Index(known, name)]
+		p.present = true
+		g.partNumber(v, path, p)
 	})
 	for _, p := range fields {
 		if !p.present {
@@ -126,8 +126,8 @@ func (g gateReader) partNumber(v gjson.Result, path string, p *gatePart) {
 	switch {
 	case p.count != nil:
 		*p.count = g.integerFrom([]byte(v.Raw), path, p.least)
-	case p.orZero:
-		*p.number = g.seconds([]byte(v.Raw), path)
+	case p.isRatio:
+		*p.number = g.ratio([]byte(v.Raw), path)
 	default:
 		*p.number = g.positiveSeconds([]byte(v.Raw), path)
 	}

@@ -33,7 +33,7 @@ func (it *Item) interpret(now time.Time) error {
 func (it *Item) interpretAdmit(now time.Time) error {
 	var f faults
 	it.readRest(&failure{}, now, &f)
-	if it.place[fGate] == 0 {
+	if _, ok := it.get(fGate); !ok {
 		f.add("gate", "required", "is missing: set what the call shares with others, or call without asking")
 	}
 	// The status of the last response, which a state carries along.

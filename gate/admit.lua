@@ -31,7 +31,7 @@ end
 
 -- 1. The permit: 'g' or 'w', end of life, then start and probe, or order and due.
 local known, order, due = false, 0, 0
-local breaker = 0
+local breaker = 0 -- unsaid; 1 closed, 2 open, 3 half-open
 do
   local rec = call('GET', PERMIT)
   if rec then
@@ -71,13 +71,14 @@ if owner and owner ~= id then return refuse(ACTIVE) end
 local meta = call('HMGET', META, 'hold', 'open', 'openx', 'probe', 'probex', 'order', 'length', 'lengthx')
 local hold, probing = tonumber(meta[1]) or 0, false
 if threshold > 0 then
+  breaker = 1
   local open = tonumber(meta[2]) or 0
   if open > 0 and tonumber(meta[3]) > now then
     if open > now then
-      breaker = 1
+      breaker = 2
       return refuse(CIRCUIT)
     end
-    breaker = 2
+    breaker = 3
     if meta[4] and meta[4] ~= '' and tonumber(meta[5]) > now then return refuse(CIRCUIT) end
     probing = true
   end

@@ -108,12 +108,12 @@ const (
 	Unavailable      Reason = "gate_unavailable" // only from [Guarded]
 )
 
-// BreakerState is the state of the resource's breaker after an operation, as
-// far as it concerns items that carry a breaker.
+// BreakerState is the state of the resource's breaker after an operation.
 type BreakerState int
 
 const (
-	Closed BreakerState = iota
+	Unsaid BreakerState = iota // the item has no breaker, or the store did not look at it
+	Closed
 	Open
 	HalfOpen
 )
@@ -139,4 +139,6 @@ type Receipt struct {
 	Hold    float64
 	Breaker BreakerState
 	Changed bool // this report opened or closed the breaker
+	// Bypassed, only from [Guarded]: the store did not take the report.
+	Bypassed bool
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -14,7 +15,8 @@ type Guarded struct {
 	store Store
 	opts  GuardOptions
 
-	asked atomic.Int64
+	asked  atomic.Int64
+	asking atomic.Int64 // calls that wait for the store
 
 	mu    sync.Mutex
 	down  bool
@@ -37,6 +39,13 @@ type GuardOptions struct {
 	Changed func(up bool)
 }
 
+// maxAskingDown is how many calls at a time try a store that is down. The
+// others get their answer at once: they must not pile up behind its timeout
+// and take the places of calls that do not need the store.
+const maxAskingDown = 16
+
+var errDown = errors.New("the store is down")
+
 // NewGuarded wraps a store.
 func NewGuarded(s Store, o GuardOptions) *Guarded { return &Guarded{store: s, opts: o} }
 
@@ -58,36 +67,47 @@ func (g *Guarded) Admit(ctx context.Context, r AdmitRequest) (Verdict, error) {
 }
 
 // Report implements [Store]; the error is always nil. When the store does not
-// answer in time, the receipt is that of an unknown permit.
+// answer in time, the receipt is that of an unknown permit, with Bypassed set.
 func (g *Guarded) Report(ctx context.Context, r ReportRequest) (Receipt, error) {
 	receipt, err := ask(ctx, g, "report", r, g.store.Report)
 	if err != nil {
-		return Receipt{}, nil
+		return Receipt{Bypassed: true}, nil
 	}
 	return receipt, nil
-}
-
-// Up says whether the last answer of the store came in time.
-func (g *Guarded) Up() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return !g.down
 }
 
 // ask calls the store with the timeout and notes how that went.
 func ask[Q, A any](ctx context.Context, g *Guarded, operation string, q Q, call func(context.Context, Q) (A, error)) (A, error) {
 	n := g.asked.Add(1)
+	defer g.asking.Add(-1)
+	if g.asking.Add(1) > maxAskingDown && g.isDown() {
+		g.failed(operation)
+		var none A
+		return none, errDown
+	}
 	limited, cancel := context.WithTimeout(ctx, g.opts.Timeout)
 	defer cancel()
 	a, err := call(limited, q)
 	if err != nil && ctx.Err() != nil {
 		return a, err // the caller went away, which says nothing about the store
 	}
-	if err != nil && g.opts.Failed != nil {
-		g.opts.Failed(operation)
+	if err != nil {
+		g.failed(operation)
 	}
 	g.note(n, err)
 	return a, err
+}
+
+func (g *Guarded) isDown() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.down
+}
+
+func (g *Guarded) failed(operation string) {
+	if g.opts.Failed != nil {
+		g.opts.Failed(operation)
+	}
 }
 
 // note logs and reports a change between up and down, once. The end of a call

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,9 +58,9 @@ func TestGuarded(t *testing.T) {
 				}
 				receipt, err := g.Report(ctx, gate.ReportRequest{Permit: mine})
 				assert.NoError(t, err)
-				assert.Zero(t, receipt)
+				assert.Equal(t, gate.Receipt{Bypassed: true}, receipt)
 			}
-			assert.False(t, g.Up())
+			assert.False(t, changes[len(changes)-1])
 		}
 		assert.Equal(t, []bool{false, true, false}, changes, "one call for each change")
 		assert.Equal(t, 3, strings.Count(lines.String(), "\n"), "one line for each change")
@@ -69,16 +71,18 @@ func TestGuarded(t *testing.T) {
 func TestGuardedTimeout(t *testing.T) {
 	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	store := &flaky{fail: hangs}
-	g := gate.NewGuarded(store, gate.GuardOptions{Open: true, Timeout: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	var changes []bool
+	g := gate.NewGuarded(store, gate.GuardOptions{Open: true, Timeout: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
+		Changed: func(up bool) { changes = append(changes, up) }})
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, _ = g.Admit(gone, gate.AdmitRequest{})
-	assert.True(t, g.Up(), "a caller that went away says nothing about the store")
+	assert.Empty(t, changes, "a caller that went away says nothing about the store")
 
 	v, _ := g.Admit(context.Background(), gate.AdmitRequest{})
 	assert.True(t, v.Bypassed)
 	assert.NoError(t, uuid.Validate(v.Permit), "a call that goes has a permit")
-	assert.False(t, g.Up())
+	assert.Equal(t, []bool{false}, changes)
 
 	// A call that began before the store came back must not say down again.
 	began, release := make(chan bool), make(chan bool)
@@ -88,8 +92,35 @@ func TestGuardedTimeout(t *testing.T) {
 	<-began
 	store.fail = func(context.Context) error { return nil }
 	_, _ = g.Admit(context.Background(), gate.AdmitRequest{})
-	assert.True(t, g.Up())
+	assert.Equal(t, []bool{false, true}, changes)
 	close(release)
 	<-done
-	assert.True(t, g.Up())
+	assert.Equal(t, []bool{false, true}, changes)
+}
+
+// A store that is down must not hold up hundreds of calls for its timeout: a
+// few try it, the others get their answer at once.
+func TestGuardedDoesNotPileUp(t *testing.T) {
+	store := &flaky{fail: func(ctx context.Context) error { return errors.New("connection refused") }}
+	g := gate.NewGuarded(store, gate.GuardOptions{Open: true, Timeout: time.Minute, Logger: slog.New(slog.DiscardHandler)})
+	_, _ = g.Admit(context.Background(), gate.AdmitRequest{})
+
+	release := make(chan bool)
+	var trying, answered atomic.Int64
+	store.fail = func(context.Context) error { trying.Add(1); <-release; return nil }
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			v, _ := g.Admit(context.Background(), gate.AdmitRequest{})
+			if v.Bypassed {
+				answered.Add(1)
+			}
+		})
+	}
+	assert.Eventually(t, func() bool { return trying.Load()+answered.Load() == 100 }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, int64(16), trying.Load())
+	close(release)
+	all.Wait()
+	v, _ := g.Admit(context.Background(), gate.AdmitRequest{})
+	assert.False(t, v.Bypassed, "it came back by itself")
 }

@@ -91,7 +91,11 @@ func (a *admission) refuse(why Reason, ms int64) Verdict {
 
 // broken is the breaker: open, or half-open with a probe out.
 func (a *admission) broken() bool {
-	if a.t.threshold == 0 || a.res.open == 0 || a.res.openEnds <= a.now {
+	if a.t.threshold == 0 {
+		return false
+	}
+	if a.res.open == 0 || a.res.openEnds <= a.now {
+		a.breaker = Closed
 		return false
 	}
 	if a.res.open > a.now {

@@ -57,7 +57,9 @@ func (m *Memory) withdraw(k keys, t terms, res *resource, id string, now int64) 
 func (r *resource) receipt(t terms, now int64) Receipt {
 	out := Receipt{Hold: seconds(millis(max(r.hold-now, 0)))}
 	switch {
-	case t.threshold == 0 || r.open == 0:
+	case t.threshold == 0:
+	case r.open == 0:
+		out.Breaker = Closed
 	case r.open > now:
 		out.Breaker = Open
 	default:

@@ -113,6 +113,16 @@ func TestBreaker(t *testing.T) {
 		assert.Equal(t, gate.Receipt{Known: true, Breaker: gate.Open, Changed: true}, got)
 		assert.Equal(t, gate.Open, w.refuses(gate.CircuitOpen).Breaker)
 	})
+	eachStore(t, "an answer that did not look at the breaker does not call it closed", spec, func(w *world) {
+		v := w.ask(task("t"))
+		assert.Equal(t, gate.Closed, v.Breaker)
+		fail(w, 3)
+		assert.Equal(t, gate.Unsaid, w.ask(permit(v.Permit)).Breaker)
+		assert.Equal(t, gate.Unsaid, w.ask(task("t")).Breaker)
+		w.spec.Breaker = nil
+		assert.Equal(t, gate.Unsaid, w.ask().Breaker)
+		assert.Equal(t, gate.Unsaid, w.report(v.Permit, gate.Success).Breaker)
+	})
 	eachStore(t, "only failures in a row count", spec, func(w *world) {
 		fail(w, 2)
 		w.report(w.goes(), gate.Success)
@@ -129,7 +139,7 @@ func TestBreaker(t *testing.T) {
 		require.True(t, v.Decision == gate.Go && v.Probe && v.Breaker == gate.HalfOpen, "%+v", v)
 		assert.True(t, w.ask(permit(v.Permit)).Probe, "the same answer again")
 		assert.Equal(t, gate.HalfOpen, w.refuses(gate.CircuitOpen).Breaker)
-		assert.Equal(t, gate.Receipt{Known: true, Changed: true}, w.report(v.Permit, gate.Success))
+		assert.Equal(t, gate.Receipt{Known: true, Breaker: gate.Closed, Changed: true}, w.report(v.Permit, gate.Success))
 		w.goes()
 		w.goes()
 	})

@@ -66,7 +66,7 @@ func RedisClient(url string, timeout time.Duration) (*redis.Client, error) {
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 	// One more try is for a connection that a restart of Redis has closed; a
 	// permit asked twice gets the same answer, so it does no harm.
-	o.MaxRetries, o.DialerRetries = 1, 1
+	o.MaxRetries = 1
 	return redis.NewClient(o), nil
 }
 

@@ -13,8 +13,8 @@ if fails > 0 and tonumber(meta[5]) <= now then fails = 0 end
 
 -- answer tells the hold's rest and the breaker's state.
 local function answer(known, changed)
-  local state = 0
-  if threshold > 0 and open > 0 then state = open > now and 1 or 2 end
+  local state = 0 -- unsaid; 1 closed, 2 open, 3 half-open
+  if threshold > 0 then state = open == 0 and 1 or open > now and 2 or 3 end
   return {known, math.max(math.ceil((hold - now) / 1000), 0), state, changed}
 end
 

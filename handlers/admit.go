@@ -25,6 +25,7 @@ func (s *server) admit(c *gin.Context) {
 		refuse(c, err)
 		return
 	}
+	s.metrics.admission(&a)
 	recorderOf(c).admit(it, &a)
 	answer := newBuffer()
 	defer answer.release()

@@ -13,10 +13,18 @@ import (
 // askGate asks the gate for the item's call. The error means that the store
 // failed and nothing guards it.
 func (s *server) askGate(ctx context.Context, it *envelope.Item) (envelope.Admission, error) {
-	// A deadline that has passed lets no call start, waited for or not.
+	// A deadline that has passed lets no call start, waited for or not. What
+	// the permit has reserved is given back, as with every refusal.
 	if code := planner.Misfit(0, &it.State, &it.Policy); code == planner.CodeDeadlineExceeded {
+		if it.Permit != "" {
+			r := gate.ReportRequest{Spec: *it.Gate, TaskID: it.TaskID, Permit: it.Permit, Outcome: gate.Neutral}
+			if _, err := s.Gate.Report(ctx, r); err != nil {
+				return envelope.Admission{}, fmt.Errorf("give a place back to the gate: %w", err)
+			}
+		}
 		return envelope.Admission{Verb: planner.Defer, Code: code}, nil
 	}
+	began := s.breakers.begin()
 	v, err := s.Gate.Admit(ctx, gate.AdmitRequest{
 		Spec: *it.Gate, TaskID: it.TaskID, Permit: it.Permit, Retry: it.State.Attempts > 1,
 		MaxWait: math.Max(0, planner.LongestWait(&it.State, &it.Policy)),
@@ -24,10 +32,8 @@ func (s *server) askGate(ctx context.Context, it *envelope.Item) (envelope.Admis
 	if err != nil {
 		return envelope.Admission{}, fmt.Errorf("ask the gate: %w", err)
 	}
-	s.breakers.note(it.Gate, v.Breaker)
-	a := admissionOf(v, it)
-	s.metrics.admission(&a)
-	return a, nil
+	s.breakers.note(began, it.Gate, v.Breaker)
+	return admissionOf(v, it), nil
 }
 
 // admissionOf puts a verdict into the words of the wire.
@@ -57,17 +63,20 @@ func (s *server) reportToGate(ctx context.Context, it *envelope.Item) bool {
 	if it.Gate == nil || it.Permit == "" {
 		return true
 	}
+	began := s.breakers.begin()
 	receipt, err := s.Gate.Report(ctx, gate.ReportRequest{
 		Spec: *it.Gate, TaskID: it.TaskID, Permit: it.Permit,
 		Outcome: gateOutcome(&it.Outcome), Hold: announced(&it.Outcome),
 	})
-	if err != nil {
+	if err != nil || receipt.Bypassed {
 		return false
 	}
-	s.breakers.note(it.Gate, receipt.Breaker)
-	it.RaiseFloor(receipt.Hold, "hold of the gate")
-	guarded, ok := s.Gate.(interface{ Up() bool })
-	return !ok || guarded.Up()
+	s.breakers.note(began, it.Gate, receipt.Breaker)
+	// The hold may be this item's own floor, rounded up to a millisecond.
+	if receipt.Hold > it.Outcome.Floor+0.001 {
+		it.RaiseFloor(receipt.Hold, "hold of the gate")
+	}
+	return true
 }
 
 // gateOutcome is what the breaker learns: a failure is no response, or a

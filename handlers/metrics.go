@@ -75,6 +75,14 @@ func (m *metrics) startAtZero() {
 	for _, k := range kinds {
 		m.refusals.WithLabelValues(k.code)
 	}
+	for _, alarming := range []outcome{
+		{decision: planner.Escalate, code: planner.CodeUnknownOutcome}, {decision: planner.Escalate, code: planner.CodeRetryNotSafe},
+		{decision: planner.Defer, code: planner.CodeQuotaExhausted}, {decision: planner.Stop, code: codeInvalid},
+	} {
+		for _, class := range statusClasses {
+			m.plans.WithLabelValues(string(alarming.decision), string(alarming.code), class)
+		}
+	}
 	for _, verb := range []planner.Verb{planner.Success, planner.Exhausted, planner.Defer, planner.Stop, planner.Escalate} {
 		m.ended.WithLabelValues(string(verb), "false")
 		m.ended.WithLabelValues(string(verb), "true")

@@ -1,10 +1,18 @@
 package handlers
 
 import (
+	"context"
+	"time"
+
 	"github.com/gin-gonic/gin"
 
 	"n8n-retry-planner/envelope"
 )
+
+// maxReports is how long the reports of one batch may take. What a slow gate
+// has not been told by then frees itself at the end of its lease; the answer
+// must go out before the connection's write timeout.
+const maxReports = 10 * time.Second
 
 // planBatch answers POST /v1/plan/batch: an array of items in, an array of
 // answers of the same length, order and forms out.
@@ -20,6 +28,8 @@ func (s *server) planBatch(c *gin.Context) {
 	answer.Grow(body.Len())
 	out := append(answer.AvailableBuffer(), '[')
 	first, gateAnswers := true, true
+	reports, cancel := context.WithTimeout(c.Request.Context(), maxReports)
+	defer cancel()
 	r := recorderOf(c)
 	r.batch = true
 	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
@@ -31,7 +41,7 @@ func (s *server) planBatch(c *gin.Context) {
 			r.tally.addInvalid(e.Invalid)
 		} else if gateAnswers {
 			// A gate that is down is asked once, not ten thousand times.
-			gateAnswers = s.reportToGate(c.Request.Context(), e.Item)
+			gateAnswers = s.reportToGate(reports, e.Item)
 		}
 		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, r.tally.add) })
 	})

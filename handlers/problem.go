@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
+	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -128,8 +131,30 @@ func refuse(c *gin.Context, err error) {
 	recorderOf(c).errorCode = p.ErrorCode
 	c.Abort()
 	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	c.Writer.WriteHeader(p.Status)
 	_, _ = c.Writer.Write(body)
+	linger(c)
+}
+
+// How much of a refused body is still taken in, and for how long.
+const (
+	lingerBytes = 64 << 20
+	lingerTime  = time.Second
+)
+
+// linger takes in the body of a refused call that ends its connection. A
+// connection that is closed while the caller still sends is reset, and the
+// caller sees the reset instead of the refusal. net/http does as much, but only
+// for connections that are kept.
+func linger(c *gin.Context) {
+	r := c.Request
+	if !r.Close || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
+		return
+	}
+	c.Writer.Flush()
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(lingerTime)) // only shortens the wait
+	_, _ = io.CopyN(io.Discard, r.Body, lingerBytes)                                     // the answer is out
 }
 
 // refuseWith gives a handler that always refuses.

@@ -58,7 +58,7 @@ func New(o Options) http.Handler {
 		o.Gate = gate.NewMemory(o.Now)
 	}
 	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight)}
-	s.breakers = &breakers{now: o.Now, log: o.Log, logsNames: o.LogTaskID, open: map[string]openBreaker{}}
+	s.breakers = newBreakers(&o)
 	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight, s.breakers.count)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
@@ -76,6 +76,9 @@ func New(o Options) http.Handler {
 	}
 	get(open, "/metrics", scrape(s.Registry))
 	get(open, "/openapi.yaml", openAPI)
+	docs := docs()
+	get(open, docsPath, docs)
+	get(open, docsPath+"/*file", docs)
 	get(open, "/workflows", listWorkflows)
 	get(open, "/workflows/:name", workflow)
 

@@ -32,6 +32,7 @@ func TestRulesFindFaults(t *testing.T) {
 		{"a wait in hours", `"unit": "seconds"`, `"unit": "hours"`, "in seconds"},
 		{"the wrong output to the wait", `'retry' ? 0 : 1`, `'retry' ? 1 : 0`, "without decision = retry"},
 		{"a gate that tests something else", `$json.decision === 'retry' ? 0 : 1`, `$json.next_request ? 0 : 1`, "without decision = retry"},
+		{"another decision to the wait", `'retry' ? 0 : 1`, `'retry' ? 0 : $json.decision === 'defer' ? 0 : 1`, "without decision = retry"},
 		{"a way round the gate", `"node": "Success"`, `"node": "Wait"`, "without decision = retry"},
 		{"a misspelt field in the state", `\"max_attempts\"`, `\"max_attempt\"`, "nobody knows the field max_attempt"},
 		{"a misspelt field that is read", `$json.wait_seconds`, `$json.wait_second + $json.wait_seconds`, "nobody knows the field wait_second"},

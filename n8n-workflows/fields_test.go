@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,7 +26,11 @@ var failureFields = []string{"options", "config"}
 
 // ownFields are the workflows' own: the service hands them back unchanged. A new one is written down here, so that
 // a misspelt field of the contract is not taken for one.
-var ownFields = []string{"url", "timeout", "context", "planner_url"}
+var ownFields = []string{
+	"url", "timeout", "context", "planner_url", "query", "on_failure", "defaults", "item", "index", "state",
+	"park_for", "max_resumes", "resumes", "due_at", "note", "claim", "n8n_url", "execution", "execution_id", "id",
+	"allowed_origins", "answer_within", "callback_url", "refusal", "status", "answer", "accepted",
+}
 
 var (
 	readField   = regexp.MustCompile(`\bjson\??\.([A-Za-z_]\w*)`)
@@ -64,6 +69,9 @@ func fieldFaults(f file) (out []string) {
 		state, err := rawState(n)
 		if err != nil {
 			out = append(out, n.Name+": "+err.Error())
+		}
+		if defaults, ok := state["defaults"].(map[string]any); ok {
+			maps.Copy(state, defaults)
 		}
 		for name, value := range state {
 			unknown(n, []string{name}, itemFields)

@@ -87,8 +87,14 @@ func plannerFaults(f file) (out []string) {
 		if !strings.HasPrefix(n.text("jsonBody"), "={{ JSON.stringify(") {
 			out = append(out, n.Name+": the body is not one JSON.stringify, so n8n may send [object Object]")
 		}
+		sent := n.text("jsonBody")
+		for _, e := range f.edges() {
+			if e.to == n.Name {
+				sent += e.from.text("jsCode") // a batch is put together before it
+			}
+		}
 		for _, field := range failureFields {
-			if !strings.Contains(n.text("jsonBody"), field+": undefined") {
+			if !strings.Contains(sent, field+": undefined") {
 				out = append(out, n.Name+" sends the headers of a failed call, its keys too, in error."+field)
 			}
 		}

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,7 +31,7 @@ func (f file) edges() (all []edge) {
 // a call or a trigger, brings in something new that a gate must have let through.
 var passes = map[string]bool{
 	"noOp": true, "set": true, "switch": true, "if": true, "filter": true, "code": true, "aggregate": true,
-	"sort": true, "limit": true, "splitOut": true, "merge": true,
+	"sort": true, "limit": true, "splitOut": true, "merge": true, "respondToWebhook": true,
 }
 
 // waitFaults walks back from each Wait: every way must come through an output that tests decision = retry.
@@ -60,7 +61,9 @@ func waitFaults(f file) (out []string) {
 	return out
 }
 
-var retryTernary = regexp.MustCompile(`^=\{\{ \$json\.decision === 'retry' \? (\d+) : (\d+) \}\}$`)
+// retryTernary is how a Switch in expression mode lets only a retry through its first output named; what follows may
+// sort the other decisions, each to another output.
+var retryTernary = regexp.MustCompile(`^=\{\{ \$json\.decision === 'retry' \? (\d+) :((?: \$json\.decision === '\w+' \? \d+ :)* \d+) \}\}$`)
 
 // isRetryGate says whether only items with decision = retry leave by this output.
 func isRetryGate(e edge) bool {
@@ -70,7 +73,7 @@ func isRetryGate(e edge) bool {
 	case "switch":
 		if e.from.text("mode") == "expression" {
 			m := retryTernary.FindStringSubmatch(e.from.text("output"))
-			return m != nil && m[1] != m[2] && m[1] == strconv.Itoa(e.output)
+			return m != nil && m[1] == strconv.Itoa(e.output) && !slices.Contains(strings.Fields(m[2]), m[1])
 		}
 		values, _ := e.from.at("rules", "values").([]any)
 		if e.output >= len(values) {

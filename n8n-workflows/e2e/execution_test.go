@@ -23,6 +23,7 @@ type nodeRun struct {
 	Started time.Time
 	Status  string
 	Outputs [][]map[string]any // the `json` of each item, by output
+	Binary  [][]map[string]any // the `binary` of each item, by output; nil where there is none
 	Error   *nodeError
 }
 
@@ -135,14 +136,15 @@ func newNodeRun(run map[string]any) nodeRun {
 	data, _ := run["data"].(map[string]any)
 	outputs, _ := data["main"].([]any)
 	for _, o := range outputs {
-		var items []map[string]any
+		var items, binaries []map[string]any
 		list, _ := o.([]any)
 		for _, i := range list {
 			item, _ := i.(map[string]any)
 			j, _ := item["json"].(map[string]any)
-			items = append(items, j)
+			b, _ := item["binary"].(map[string]any)
+			items, binaries = append(items, j), append(binaries, b)
 		}
-		r.Outputs = append(r.Outputs, items)
+		r.Outputs, r.Binary = append(r.Outputs, items), append(r.Binary, binaries)
 	}
 	return r
 }

@@ -24,6 +24,18 @@ func requireJSON(t *testing.T, want string, got any) {
 	require.JSONEq(t, want, mustJSON(t, got))
 }
 
+// requireFields compares the fields that the JSON text names; the item may have others.
+func requireFields(t *testing.T, want string, item map[string]any) {
+	t.Helper()
+	var fields map[string]any
+	require.NoError(t, json.Unmarshal([]byte(want), &fields))
+	for name, value := range fields {
+		got, ok := item[name]
+		require.True(t, ok, "no field %s in %v", name, item)
+		require.JSONEq(t, mustJSON(t, value), mustJSON(t, got), "field %s", name)
+	}
+}
+
 func mustJSON(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)

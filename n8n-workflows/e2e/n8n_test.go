@@ -51,10 +51,11 @@ func newN8n(dir string) (*n8n, error) {
 		return nil, err
 	}
 	n := &n8n{
-		bin:    filepath.Join(strings.TrimSpace(string(out)), "bin"),
-		home:   filepath.Join(dir, "n8n"),
-		url:    "http://" + address,
-		client: &http.Client{Jar: jar, Timeout: 30 * time.Second},
+		bin:  filepath.Join(strings.TrimSpace(string(out)), "bin"),
+		home: filepath.Join(dir, "n8n"),
+		url:  "http://" + address,
+		// n8n runs its executions in the process that answers here: a large one can keep it busy for a while.
+		client: &http.Client{Jar: jar, Timeout: 2 * time.Minute},
 	}
 	if err := os.Mkdir(n.home, 0o700); err != nil {
 		return nil, err

@@ -63,14 +63,22 @@ func (s scenario) requireStopped(t *testing.T, node, object string, calls int) {
 	s.requireCalls(t, calls)
 }
 
-// requireCalls checks the transcripts: so many calls at the upstream, each the same request, each not earlier than
-// the planner said; the planner was asked with attempts 1, 2, 3 … and nothing but a retry ran the Wait node.
+// requireCalls checks the transcripts: so many calls at the upstream, in time, and nothing but a retry ran the Wait
+// node.
 func (s scenario) requireCalls(t *testing.T, calls int) {
 	t.Helper()
-	got := s.upstream.all()
-	require.Len(t, got, calls)
-	retries := 0
-	for i, plan := range s.planner.all() {
+	require.Len(t, s.upstream.all(), calls)
+	retries := requireInTime(t, s.upstream, s.planner)
+	assert.Len(t, s.run.Runs["Wait"], retries)
+}
+
+// requireInTime checks the transcripts of one operation: every call at the upstream is the same request, none is
+// earlier than the planner said or one too many, and the planner was asked with attempts 1, 2, 3 … It returns how
+// many retries were planned.
+func requireInTime(t *testing.T, u *upstream, planner *plannerTap) (retries int) {
+	t.Helper()
+	got := u.all()
+	for i, plan := range planner.all() {
 		var asked struct{ Attempts int }
 		var answer struct {
 			Decision    string
@@ -88,10 +96,10 @@ func (s scenario) requireCalls(t *testing.T, calls int) {
 		// The wait starts after the plan is answered, so this is a stricter floor than from the upstream's answer.
 		assert.GreaterOrEqual(t, got[i+1].Arrived.Sub(plan.Answered), wait-clockGrain, "call %d came early", i+2)
 	}
-	assert.Len(t, s.run.Runs["Wait"], retries)
 	for _, c := range got {
 		assert.Equal(t, got[0].Method+" "+got[0].Path, c.Method+" "+c.Path)
 	}
+	return retries
 }
 
 // clockGrain is how much earlier than asked a timer may fire: n8n counts a wait in whole milliseconds.

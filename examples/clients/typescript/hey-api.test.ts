@@ -1,0 +1,124 @@
+// The client of @hey-api/openapi-ts against a running service.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createClient, createConfig } from "./generated/hey-api/client/index.js";
+import { listProviders, plan, planBatch } from "./generated/hey-api/index.js";
+import type { Answer, Item, Problem } from "./generated/hey-api/index.js";
+import { decisions, key, outcomeOf, scriptedApi, seconds, state, strictUrl, takeThePlace, url } from "./support.js";
+
+const planner = createClient(createConfig({ baseUrl: url }));
+const strict = createClient(createConfig({ baseUrl: strictUrl, headers: { "X-API-Key": key } }));
+
+/** Every member of the union has its own fields once `decision` is known. */
+function tell(answer: Answer): string {
+  switch (answer.decision) {
+    case "retry":
+      return `after ${answer.wait_seconds.toFixed(2)} s call ${answer.attempts}`;
+    case "success":
+      return `${answer.last_status}`;
+    case "exhausted":
+    case "defer":
+    case "stop":
+    case "escalate":
+      return answer.error_code;
+    default:
+      return answer satisfies never;
+  }
+}
+
+test("a whole loop: 429, 429, 200", async () => {
+  const api = await scriptedApi(429, 429, 200);
+  try {
+    let item: Item = { ...state };
+    for (;;) {
+      const { data, error } = await plan({ client: planner, body: { ...item, ...(await outcomeOf(api.url)) } });
+      if (error) throw new Error(error.detail);
+      if (data.decision !== "retry") {
+        assert.equal(data.decision, "success");
+        assert.equal(data.attempts, 3);
+        break;
+      }
+      assert.equal(data["cursor"], "page 7");
+      await seconds(data.wait_seconds);
+      item = data;
+    }
+    assert.equal(api.calls(), 3);
+  } finally {
+    api.close();
+  }
+});
+
+for (const { item, decision, code } of decisions) {
+  test(`decision ${decision} ${code ?? ""}`, async () => {
+    const { data, error } = await plan({ client: planner, body: item });
+    assert.equal(error, undefined);
+    assert.ok(data);
+    assert.equal(data.decision, decision);
+    assert.equal(data.error_code, code);
+    assert.notEqual(tell(data), "");
+  });
+}
+
+test("the reason, with policy.explain", async () => {
+  const { data } = await plan({ client: planner, body: { ...state, statusCode: 503, policy: { explain: true, jitter: "none" } } });
+  assert.equal(data?.explain?.wait?.total, 0.01);
+});
+
+test("a batch, flat and as n8n items", async () => {
+  const { data } = await planBatch({
+    client: planner,
+    body: [{ ...state, statusCode: 503 }, { json: { ...state, statusCode: 404 }, pairedItem: 1 }, { json: { ...state }, pairedItem: 2 }],
+  });
+  assert.ok(data);
+  const told = data.map((answer) => {
+    const plan = "decision" in answer ? answer : answer.json;
+    return plan.decision === "stop" && plan.errors ? plan.errors.map((fault) => fault.field) : plan.decision;
+  });
+  assert.deepEqual(told, ["retry", "stop", ["statusCode"]]);
+});
+
+test("the providers", async () => {
+  const { data } = await listProviders({ client: planner });
+  assert.ok(data?.providers.some((provider) => provider.name === "standard"));
+});
+
+async function refusal(answer: Promise<{ error?: Problem }>, status: number, code: Problem["error_code"]) {
+  const { error } = await answer;
+  assert.ok(error);
+  assert.equal(error.status, status);
+  assert.equal(error.error_code, code);
+  assert.notEqual(error.detail, "");
+  return error;
+}
+
+const item = { ...state, statusCode: 503 };
+
+test("each refusal is a typed error", async () => {
+  await refusal(plan({ client: planner, body: item, bodySerializer: () => "{" }), 400, "malformed_json");
+  await refusal(plan({ client: createClient(createConfig({ baseUrl: strictUrl })), body: item }), 401, "unauthorized");
+  await refusal(plan({ client: createClient(createConfig({ baseUrl: `${url}/nowhere` })), body: item }), 404, "not_found");
+  await refusal(plan({ client: planner, body: item, fetch: () => fetch(`${url}/v1/plan`, { method: "PUT" }) }), 405, "method_not_allowed");
+  await refusal(plan({ client: strict, body: { ...item, padding: "x".repeat(1000) } }), 413, "body_too_large");
+  await refusal(planBatch({ client: strict, body: [item, item, item] }), 413, "batch_too_large");
+  await refusal(plan({ client: planner, body: item, headers: { "Content-Type": "text/plain" } }), 415, "unsupported_media_type");
+  const invalid = await refusal(plan({ client: planner, body: { ...item, base: 0 } }), 422, "invalid_state");
+  assert.deepEqual(invalid.errors?.map((fault) => fault.field), ["base"]);
+});
+
+test("an overload is a typed error", async () => {
+  const release = takeThePlace();
+  try {
+    const until = Date.now() + 5000;
+    for (;;) {
+      const { error, response } = await plan({ client: strict, body: item });
+      if (error) {
+        assert.equal(error.error_code, "overloaded");
+        assert.equal(response?.headers.get("Retry-After"), "1");
+        return;
+      }
+      assert.ok(Date.now() < until, "the place is never taken");
+    }
+  } finally {
+    release();
+  }
+});
