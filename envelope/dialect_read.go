@@ -88,10 +88,7 @@ func (d *Dialect) gather(r *response, out *reading) []candidate {
 	var found []candidate
 	for i := range hints {
 		h := &hints[i]
-		texts := h.at.find(r)
-		if h.form.list {
-			texts = splitList(texts)
-		}
+		texts := h.form.divide(h.at.find(r), r.now)
 		for j, text := range texts {
 			switch h.bucketState(r, j, len(texts)) {
 			case bucketUnknown:

@@ -274,6 +274,30 @@ func TestOfSeveralExactHintsTheLatestCounts(t *testing.T) {
 	}
 }
 
+// Node joins a header that is sent several times with ", ": of the values the
+// latest counts, whatever their form.
+func TestJoinedHeadersAreAList(t *testing.T) {
+	rows := []struct {
+		name, provider, headers string
+		floor                   float64
+	}{
+		{"durations", "openai", `"x-ratelimit-remaining-requests":"0","x-ratelimit-reset-requests":"1s, 6m0s"`, 360},
+		{"durations by their bucket", "groq", `"x-ratelimit-remaining-tokens":"0, 9","x-ratelimit-reset-tokens":"1s, 6m0s"`, 1},
+		{"times", "anthropic", `"anthropic-ratelimit-tokens-remaining":"0","anthropic-ratelimit-tokens-reset":"2026-01-15T12:00:09Z, 2026-01-15T12:01:00Z"`, 60},
+		{"a time with a comma of its own", "akamai", `"x-ratelimit-remaining":"0","x-ratelimit-next":"2026-01-15T14:00:09,5+02:00"`, 9.5},
+		{"Azure's Retry-After", "azure", `"retry-after":"30, 90"`, 90},
+		{"Azure's Retry-After below zero", "azure", `"retry-after":"-43"`, 0},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, it := decideFor(t, `"statusCode":429,"headers":{`+row.headers+`}`, `{"provider":"`+row.provider+`"}`)
+			defer it.Release()
+			assert.False(t, it.Outcome.BadRetryAfter)
+			assert.InDelta(t, row.floor, it.Outcome.Floor, 1e-9)
+		})
+	}
+}
+
 // x-should-retry overrules the status and the kind of error beside it, as in
 // the official libraries; a quota that is used up stays one.
 func TestShouldRetryOverrulesTheError(t *testing.T) {

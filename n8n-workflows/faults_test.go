@@ -65,9 +65,9 @@ func TestRulesFindFaults(t *testing.T) {
 		{"an error object that is no string", `={{ JSON.stringify({ error_code: $json.error_code`, `={{ ({ error_code: $json.error_code`, "five fields"},
 		{"a sixth field", `next_request: $json.next_request }`, `next_request: $json.next_request, body: 1 }`, "five fields"},
 		{"a wait in hours", `"unit": "seconds"`, `"unit": "hours"`, "in seconds"},
-		{"the wrong output to the wait", `'retry' ? 0 : 1`, `'retry' ? 1 : 0`, "without decision = retry"},
-		{"a gate that tests something else", `$json.decision === 'retry' ? 0 : 1`, `$json.next_request ? 0 : 1`, "without decision = retry"},
-		{"another decision to the wait", `'retry' ? 0 : 1`, `'retry' ? 0 : $json.decision === 'defer' ? 0 : 1`, "without decision = retry"},
+		{"the wrong output to the wait", `'retry' ? 0 : $json.decision === 'success' ? 1`, `'retry' ? 1 : $json.decision === 'success' ? 0`, "without decision = retry"},
+		{"a gate that tests something else", `$json.decision === 'retry' ? 0`, `$json.next_request ? 0`, "without decision = retry"},
+		{"another decision to the wait", `'success' ? 1 : 2`, `'success' ? 0 : 2`, "without decision = retry"},
 		{"a way round the gate", `"node": "Success"`, `"node": "Wait"`, "without decision = retry"},
 		{"a misspelt field in the state", `\"max_attempts\"`, `\"max_attempt\"`, "nobody knows the field max_attempt"},
 		{"a misspelt field that is read", `$json.wait_seconds`, `$json.wait_second + $json.wait_seconds`, "nobody knows the field wait_second"},
@@ -87,7 +87,7 @@ func TestRulesFindFaults(t *testing.T) {
 			case "Request":
 				f.Nodes[i].Position = [2]int{360, 0}
 			case "Plan Retry":
-				f.Nodes[i].Position = [2]int{960, 100}
+				f.Nodes[i].Position = [2]int{960, 300}
 			}
 		}
 		got := strings.Join(layoutFaults(f), "\n")
