@@ -10,7 +10,7 @@ RACE := $(shell if command -v $${CC:-gcc} >/dev/null 2>&1; then echo -race; else
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 10s
 
-.PHONY: help run build test check fuzz e2e bench licences supply-chain run-all ci
+.PHONY: help run build test check fuzz e2e browser bench licences supply-chain run-all ci
 
 help: ## list the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -27,15 +27,18 @@ test: ## run all tests that need Go alone
 check: ## formatting, vet, linter, and the planner's imports
 	@test -z "$$(gofmt -l .)" || { echo "gofmt: run gofmt -w on:"; gofmt -l .; exit 1; }
 	go vet ./...
-	go vet -tags e2e ./n8n-workflows/...
+	go vet -tags e2e ./n8n-workflows/... ./handlers
 	go run $(STATICCHECK) ./...
 	@.ci/planner-is-pure
 
 fuzz: ## fuzz every parser for FUZZTIME each (default 10s)
 	@.ci/fuzz $(FUZZTIME)
 
-e2e: ## run the workflows in a real n8n (needs npm; installs n8n into a cache once)
+e2e: browser ## run the workflows in a real n8n (needs npm; installs n8n into a cache once)
 	go test -tags e2e -count=1 -timeout 30m ./n8n-workflows/e2e
+
+browser: ## test the page in a real browser (needs chromium)
+	go test -tags e2e -count=1 -run Page ./handlers
 
 bench: ## run the Go benchmarks
 	go test -run '^$$' -bench . -benchmem ./planner ./envelope

@@ -25,11 +25,25 @@ var (
 	minutes      = form{name: "minutes", list: true, parse: inUnits(60, 1)}
 	epoch        = form{name: "Unix seconds", list: true, parse: untilEpoch}
 	epochMillis  = form{name: "Unix milliseconds", list: true, parse: untilEpochMillis}
-	isoTime      = form{name: "ISO 8601 time", parse: inZone(time.UTC)}
+	isoTime      = form{name: "ISO 8601 time", list: true, parse: inZone(time.UTC)}
 	httpDate     = form{name: "HTTP-date", parse: untilHTTPDate}
-	duration     = form{name: "duration (6m0s, 20ms)", parse: parseDuration}
+	duration     = form{name: "duration (6m0s, 20ms)", list: true, parse: parseDuration}
 	inWords      = form{name: "a number and its unit in words", parse: parseWords}
 )
+
+// divide divides texts at their commas, where the form has lists and a text as
+// it stands is none of its own (a time may have a comma before its fraction).
+func (f form) divide(texts []string, now time.Time) []string {
+	if !f.list {
+		return texts
+	}
+	for _, text := range texts {
+		if _, ok := f.parse(text, now); !ok {
+			return splitList(texts)
+		}
+	}
+	return texts
+}
 
 // decimalSeconds is a Retry-After with decimals, or an HTTP-date.
 var decimalSeconds = form{name: "seconds with decimals, or HTTP-date", parse: anyOf(rfc9110, seconds)}

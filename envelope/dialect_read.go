@@ -88,12 +88,10 @@ func (d *Dialect) gather(r *response, out *reading) []candidate {
 	var found []candidate
 	for i := range hints {
 		h := &hints[i]
-		texts := h.at.find(r)
-		if h.form.list {
-			texts = splitList(texts)
-		}
+		texts := h.form.divide(h.at.find(r), r.now)
+		left := h.bucketTexts(r)
 		for j, text := range texts {
-			switch h.bucketState(r, j, len(texts)) {
+			switch h.bucketState(left, j, len(texts)) {
 			case bucketUnknown:
 				// Limits ride on every reply: alone they say nothing about this one.
 				if h.bucket != "" && !limitReply(out.class) {
@@ -132,14 +130,21 @@ const (
 	bucketEmpty
 )
 
-// bucketState tells whether the bucket of the hint's text at index is used up.
-// Parallel lists ("0, 40" beside "1, 9") belong together by position.
-func (h *hint) bucketState(r *response, index, texts int) bucketState {
+// bucketTexts are what the header with what is left says.
+func (h *hint) bucketTexts(r *response) []string {
 	if h.bucket == "" {
-		return bucketUnknown
+		return nil
 	}
-	left := splitList(r.headers.values(h.bucket))
+	return splitList(r.named(h.bucket).values(h.bucket))
+}
+
+// bucketState tells whether the bucket of the hint's text at index is used up,
+// by its bucketTexts. Parallel lists ("0, 40" beside "1, 9") belong together by
+// position.
+func (h *hint) bucketState(left []string, index, texts int) bucketState {
 	switch {
+	case len(left) == 0:
+		return bucketUnknown
 	case len(left) == 1:
 		index = 0
 	case len(left) != texts:
@@ -170,13 +175,16 @@ func decide(found []candidate, out *reading) {
 	if best < 0 {
 		return
 	}
-	// A whole second is the rounding of a more exact hint beside it.
+	// A whole second is the rounding of a more exact hint beside it: of several
+	// such, the latest.
+	rounded, exact := found[best], best
 	for i, c := range found {
-		b := found[best]
-		if c.hint.precise && !b.hint.precise && c.hint.rank == b.hint.rank && c.seconds > 0 && b.seconds-c.seconds < 1 {
-			best = i
+		if c.hint.precise && !rounded.hint.precise && c.hint.rank == rounded.hint.rank && c.seconds > 0 &&
+			rounded.seconds-c.seconds < 1 && (exact == best || c.seconds > found[exact].seconds) {
+			exact = i
 		}
 	}
+	best = exact
 	winner := found[best]
 	out.floor, out.source = winner.seconds, winner.hint.at.label
 	for i, c := range found {

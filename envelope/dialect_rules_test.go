@@ -246,6 +246,110 @@ func FuzzDialects(f *testing.F) {
 	})
 }
 
+// A hint may be the rounding of a more exact one, never the other way round:
+// the wait is never shorter than what the provider announced.
+func TestOfSeveralExactHintsTheLatestCounts(t *testing.T) {
+	const local = 0
+	rows := []struct {
+		name, provider, reply string
+		floor                 float64
+	}{
+		{"Discord's body is later than its header", "discord", `"headers":{"retry-after":"65","x-ratelimit-remaining":"0","x-ratelimit-reset-after":"64.2"},"body":{"retry_after":64.57}`, 64.57},
+		{"Azure's two spellings", "azure", `"headers":{"retry-after-ms":"200","x-ms-retry-after-ms":"900","retry-after":"1"}`, 0.9},
+		{"a list of milliseconds", "openai", `"headers":{"retry-after-ms":"200, 900","retry-after":"1"}`, 0.9},
+		{"a later whole second that is no rounding", "openai", `"headers":{"retry-after-ms":"200","retry-after":"2"}`, 2},
+		{"an exact hint that is over", "openai", `"headers":{"retry-after-ms":"0","retry-after":"1"}`, 1},
+		{"Discord's old milliseconds", "discord", `"headers":{"x-ratelimit-remaining":"0","x-ratelimit-reset-after":"1.337"},"body":{"retry_after":1337}`, 1.337},
+		{"they stay a wait when the bucket that tells the unit does not count", "discord", `"headers":{"x-ratelimit-remaining":"1","x-ratelimit-reset-after":"1.337"},"body":{"retry_after":1337}`, 1337},
+		{"Discord's global limit has no bucket", "discord", `"headers":{"x-ratelimit-global":"true","x-ratelimit-remaining":"0","x-ratelimit-reset-after":"1.0"},"body":{"retry_after":1000}`, 1000},
+		{"Discord's global limit in the body", "discord", `"headers":{"x-ratelimit-remaining":"0","x-ratelimit-reset-after":"1.0"},"body":{"retry_after":1000,"global":true}`, 1000},
+		{"nothing announced", "discord", `"body":{"global":true}`, local},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, it := decideFor(t, `"statusCode":429,`+row.reply, `{"provider":"`+row.provider+`"}`)
+			defer it.Release()
+			assert.InDelta(t, row.floor, it.Outcome.Floor, 1e-9)
+		})
+	}
+}
+
+// Node joins a header that is sent several times with ", ": of the values the
+// latest counts, whatever their form.
+func TestJoinedHeadersAreAList(t *testing.T) {
+	rows := []struct {
+		name, provider, headers string
+		floor                   float64
+	}{
+		{"durations", "openai", `"x-ratelimit-remaining-requests":"0","x-ratelimit-reset-requests":"1s, 6m0s"`, 360},
+		{"durations by their bucket", "groq", `"x-ratelimit-remaining-tokens":"0, 9","x-ratelimit-reset-tokens":"1s, 6m0s"`, 1},
+		{"times", "anthropic", `"anthropic-ratelimit-tokens-remaining":"0","anthropic-ratelimit-tokens-reset":"2026-01-15T12:00:09Z, 2026-01-15T12:01:00Z"`, 60},
+		{"a time with a comma of its own", "akamai", `"x-ratelimit-remaining":"0","x-ratelimit-next":"2026-01-15T14:00:09,5+02:00"`, 9.5},
+		{"Azure's Retry-After", "azure", `"retry-after":"30, 90"`, 90},
+		{"Azure's Retry-After below zero", "azure", `"retry-after":"-43"`, 0},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, it := decideFor(t, `"statusCode":429,"headers":{`+row.headers+`}`, `{"provider":"`+row.provider+`"}`)
+			defer it.Release()
+			assert.False(t, it.Outcome.BadRetryAfter)
+			assert.InDelta(t, row.floor, it.Outcome.Floor, 1e-9)
+		})
+	}
+}
+
+// The work on a response grows with its length, not with the square of it: the
+// largest item is read in a moment.
+func TestManyHeadersAreReadInAMoment(t *testing.T) {
+	const many = 20000
+	list := func(value string) string { return `"` + strings.Repeat(value+",", many) + value + `"` }
+	each := func(name string, value string) string {
+		var out []string
+		for i := range many {
+			out = append(out, fmt.Sprintf(`"`+name+`":%s`, i, value))
+		}
+		return strings.Join(out, ",")
+	}
+	rows := []struct {
+		name, provider, headers string
+		floor                   float64
+	}{
+		{"many resets", "auto", each("x-limit-reset-%d", `"5"`), 5},
+		{"many endpoints", "zendesk", each("zendesk-ratelimit-%d", `"remaining=0; resets=5"`), 5},
+		{"parallel lists", "auto", `"x-limit-reset":` + list("5") + `,"x-limit-remaining":` + list("0"), 5},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			start := time.Now()
+			_, it := decideFor(t, `"statusCode":429,"headers":{`+row.headers+`}`, `{"provider":"`+row.provider+`"}`)
+			defer it.Release()
+			assert.InDelta(t, row.floor, it.Outcome.Floor, 1e-9)
+			assert.Less(t, time.Since(start), 5*time.Second)
+		})
+	}
+}
+
+// x-should-retry overrules the status and the kind of error beside it, as in
+// the official libraries; a quota that is used up stays one.
+func TestShouldRetryOverrulesTheError(t *testing.T) {
+	rows := []struct {
+		name, members string
+		code          planner.Code
+	}{
+		{"a limit", `"statusCode":429,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"rate_limit_error"}}`, planner.CodeStatusNotRetryable},
+		{"an overload", `"statusCode":529,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"overloaded_error"}}`, planner.CodeStatusNotRetryable},
+		{"a quota", `"statusCode":429,"headers":{"x-should-retry":"false"},"body":{"error":{"type":"billing_error"}}`, planner.CodeQuotaExhausted},
+		{"a limit that may be retried", `"statusCode":429,"headers":{"x-should-retry":"true"},"body":{"error":{"type":"rate_limit_error"}}`, ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			d, it := decideFor(t, row.members, `{"provider":"anthropic"}`)
+			defer it.Release()
+			assert.Equal(t, row.code, d.Code)
+		})
+	}
+}
+
 // auto never waits less than any hint that it can read by itself.
 func TestAutoIsNeverShorterThanAHint(t *testing.T) {
 	hints := []struct {

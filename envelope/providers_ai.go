@@ -60,9 +60,10 @@ var aiProviders = []*Dialect{
 			{at: inBody("error.message"), on: []int{400, 403, 429}, class: planner.QuotaExhausted,
 				like: regexp.MustCompile(`^Your credit balance is too low|^You have reached your specified API usage limits`)},
 			{at: inHeader("anthropic-ratelimit-unified-status"), is: []string{"rejected"}, on: []int{429}, class: planner.QuotaExhausted},
+			shouldRetry[0], // the libraries obey it before they look at the error
 			{at: inBody("error.type"), is: []string{"overloaded_error"}, class: planner.Overloaded},
 			{at: inBody("error.type"), is: []string{"rate_limit_error"}, class: planner.RateLimited},
-		}, shouldRetry...),
+		}, shouldRetry[1]),
 		hints: []hint{
 			retryAfterHint,
 			{at: inHeader("anthropic-ratelimit-unified-reset").when(inHeader("anthropic-ratelimit-unified-status"), "rejected"), form: epoch},

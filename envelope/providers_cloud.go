@@ -52,7 +52,7 @@ var cloudProviders = []*Dialect{
 		hints: []hint{
 			{at: inHeader("retry-after-ms"), form: milliseconds, main: true, precise: true},
 			{at: inHeader("x-ms-retry-after-ms"), form: milliseconds, main: true, precise: true},
-			{at: inHeader("retry-after"), form: rfc9110},
+			{at: inHeader("retry-after").parts(), form: rfc9110},
 			{at: inHeader("x-ratelimit-reset-requests"), form: duration, bucket: "x-ratelimit-remaining-requests", rank: 1},
 			{at: inHeader("x-ratelimit-reset-tokens"), form: duration, bucket: "x-ratelimit-remaining-tokens", rank: 1},
 			{at: inBody("error.message", "message").saying(`(?:[Pp]lease retry after|Try again in) (\d+ (?:milli)?seconds?)\b`), form: inWords, rank: 2},

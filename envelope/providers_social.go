@@ -113,11 +113,13 @@ var socialProviders = []*Dialect{
 }
 
 // discordWait leaves out a wait in milliseconds, which versions before 8 of the
-// API send: x-ratelimit-reset-after tells the same wait in seconds.
+// API send: x-ratelimit-reset-after tells the same wait in seconds. It does so
+// only for a bucket that is used up, and not for the global limit.
 func discordWait(p place) place {
 	return place{p.label, func(r *response) []string {
 		after, ok := r.headers.only("x-ratelimit-reset-after")
 		resetAfter, err := strconv.ParseFloat(after, 64)
+		ok = ok && discordBucket.bucketState(discordBucket.bucketTexts(r), 0, 1) != bucketOpen && !discordGlobal.holds(r)
 		var out []string
 		for _, text := range p.find(r) {
 			wait, isNumber := plainNumber(text)
@@ -129,6 +131,13 @@ func discordWait(p place) place {
 		return out
 	}}
 }
+
+var (
+	discordBucket = hint{bucket: "x-ratelimit-remaining"}
+	discordGlobal = rule{at: place{"", func(r *response) []string {
+		return append(inHeader("x-ratelimit-global").find(r), inBody("global").find(r)...)
+	}}, is: []string{"true"}}
+)
 
 // metaBusinessCodes are the limits of the business use cases, 80000 to 80014.
 func metaBusinessCodes() []string {

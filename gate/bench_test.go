@@ -64,7 +64,7 @@ func rush(goroutines int, d time.Duration, call func(n int)) []time.Duration {
 func BenchmarkRedisAdmit(b *testing.B) {
 	needRedis(b)
 	ctx := context.Background()
-	client := shared.client(b, 10*time.Second)
+	client := clientOf(b, shared, 10*time.Second)
 	store := gate.NewRedis(client)
 	specs, keys := make([]gate.Spec, 64), make([][]string, 64)
 	for i := range specs {

@@ -28,7 +28,7 @@ func stores(t *testing.T) map[string]func(clock func() time.Time) gate.Store {
 	}
 	if shared != nil {
 		all["redis"] = func(c func() time.Time) gate.Store {
-			return gate.NewRedisAt(shared.client(t, 5*time.Second), c)
+			return gate.NewRedisAt(clientOf(t, shared, 5*time.Second), c)
 		}
 	}
 	return all

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"n8n-retry-planner/gate"
+	"n8n-retry-planner/gate/gatetest"
 )
 
 const faultTimeout = 250 * time.Millisecond
@@ -22,11 +23,11 @@ const faultTimeout = 250 * time.Millisecond
 // outage lets 40 workers ask a guarded Redis without pause, breaks the server
 // in the middle and demands that nobody fails or hangs, that the answers in
 // between are those of the mode, and that it recovers by itself.
-func outage(t *testing.T, open bool, harm, heal func(*redisServer)) {
+func outage(t *testing.T, open bool, harm, heal func(*gatetest.Redis)) {
 	server := ownRedis(t)
 	var changes []bool
 	var failed atomic.Int64
-	g := gate.NewGuarded(gate.NewRedis(server.client(t, faultTimeout)), gate.GuardOptions{
+	g := gate.NewGuarded(gate.NewRedis(clientOf(t, server, faultTimeout)), gate.GuardOptions{
 		Open: open, Timeout: faultTimeout, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Failed:  func(string) { failed.Add(1) },
 		Changed: func(up bool) { changes = append(changes, up) },
@@ -88,14 +89,14 @@ func TestRedisFaults(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		open bool
-		harm func(*redisServer)
-		heal func(*redisServer)
+		harm func(*gatetest.Redis)
+		heal func(*gatetest.Redis)
 	}{
-		{"killed and restarted, open", true, (*redisServer).kill, func(s *redisServer) { assert.NoError(t, s.start()) }},
-		{"killed and restarted, closed", false, (*redisServer).kill, func(s *redisServer) { assert.NoError(t, s.start()) }},
-		{"stopped (SIGSTOP), open", true, (*redisServer).pause, (*redisServer).resume},
-		{"stopped (SIGSTOP), closed", false, (*redisServer).pause, (*redisServer).resume},
-		{"slower than the timeout", true, func(s *redisServer) { s.slow(t, 1500*time.Millisecond) }, func(*redisServer) {}},
+		{"killed and restarted, open", true, (*gatetest.Redis).Kill, func(s *gatetest.Redis) { assert.NoError(t, s.Start()) }},
+		{"killed and restarted, closed", false, (*gatetest.Redis).Kill, func(s *gatetest.Redis) { assert.NoError(t, s.Start()) }},
+		{"stopped (SIGSTOP), open", true, (*gatetest.Redis).Pause, (*gatetest.Redis).Resume},
+		{"stopped (SIGSTOP), closed", false, (*gatetest.Redis).Pause, (*gatetest.Redis).Resume},
+		{"slower than the timeout", true, func(s *gatetest.Redis) { assert.NoError(t, s.Slow(1500*time.Millisecond)) }, func(*gatetest.Redis) {}},
 	} {
 		t.Run(row.name, func(t *testing.T) { outage(t, row.open, row.harm, row.heal) })
 	}
@@ -105,7 +106,7 @@ func TestRedisFaults(t *testing.T) {
 // the scripts: the next call loads them again.
 func TestRedisForgetsScripts(t *testing.T) {
 	server := ownRedis(t)
-	client := server.client(t, 5*time.Second)
+	client := clientOf(t, server, 5*time.Second)
 	store := gate.NewRedis(client)
 	for range 3 {
 		require.NoError(t, client.ScriptFlush(context.Background()).Err())
@@ -122,7 +123,7 @@ func TestRedisForgetsScripts(t *testing.T) {
 // and are gone after it; many tenants leave nothing behind.
 func TestRedisLeavesNothingBehind(t *testing.T) {
 	server := ownRedis(t)
-	client := server.client(t, 5*time.Second)
+	client := clientOf(t, server, 5*time.Second)
 	store := gate.NewRedis(client)
 	ctx := context.Background()
 	for i := range 300 {

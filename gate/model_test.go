@@ -107,7 +107,7 @@ func play(t testing.TB, seed uint64, steps int, make func(func() time.Time) gate
 // compare plays one seed against both stores and shows the first difference.
 func compare(t testing.TB, seed uint64, steps int) {
 	a := play(t, seed, steps, func(c func() time.Time) gate.Store { return gate.NewMemory(c) })
-	client := shared.client(t, 5*time.Second)
+	client := clientOf(t, shared, 5*time.Second)
 	defer client.Close()
 	b := play(t, seed, steps, func(c func() time.Time) gate.Store { return gate.NewRedisAt(client, c) })
 	for i := range a {

@@ -24,7 +24,7 @@ func replicas(t *testing.T, kind string) []gate.Store {
 	needRedis(t)
 	var out []gate.Store
 	for range 3 {
-		out = append(out, gate.NewRedis(shared.client(t, 5*time.Second)))
+		out = append(out, gate.NewRedis(clientOf(t, shared, 5*time.Second)))
 	}
 	return out
 }
@@ -92,7 +92,7 @@ func TestManyWorkersWindow(t *testing.T) {
 	gos := starts(log)
 	require.Len(t, gos, 300)
 	var stored []time.Time
-	client := shared.client(t, time.Second)
+	client := clientOf(t, shared, time.Second)
 	key := client.Keys(context.Background(), gate.Prefix(c.spec.Resource)+"starts:*").Val()
 	require.Len(t, key, 1)
 	for _, z := range client.ZRangeByScoreWithScores(context.Background(), key[0], &redis.ZRangeBy{Min: "0", Max: "+inf"}).Val() {

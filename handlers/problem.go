@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
+	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -59,7 +62,6 @@ func (e *refusal) Error() string { return e.detail }
 var (
 	errNotFound = &refusal{kindNotFound, "correct the path; GET /openapi.yaml lists all of them"}
 	errMethod   = &refusal{kindMethod, "use a method that the Allow header of this answer names"}
-	errKey      = &refusal{kindKey, "send one of the service's API keys, as a Bearer token or in its API key header"}
 	errBusy     = &refusal{kindOverloaded, "wait for as long as Retry-After says and send the call again"}
 	errInternal = &refusal{kindUnexpected, "this is a fault of the service; report it with the request id"}
 	errUnread   = &refusal{kindMalformed, "the body ended before its announced length; send it whole"}
@@ -128,8 +130,30 @@ func refuse(c *gin.Context, err error) {
 	recorderOf(c).errorCode = p.ErrorCode
 	c.Abort()
 	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	c.Writer.WriteHeader(p.Status)
 	_, _ = c.Writer.Write(body)
+	linger(c)
+}
+
+// How much of a refused body is still taken in, and for how long.
+const (
+	lingerBytes = 64 << 20
+	lingerTime  = time.Second
+)
+
+// linger takes in the body of a refused call that ends its connection. A
+// connection that is closed while the caller still sends is reset, and the
+// caller sees the reset instead of the refusal. net/http does as much, but only
+// for connections that are kept.
+func linger(c *gin.Context) {
+	r := c.Request
+	if !r.Close || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
+		return
+	}
+	c.Writer.Flush()
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(lingerTime)) // only shortens the wait
+	_, _ = io.CopyN(io.Discard, r.Body, lingerBytes)                                     // the answer is out
 }
 
 // refuseWith gives a handler that always refuses.

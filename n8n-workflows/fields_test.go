@@ -13,12 +13,18 @@ import (
 var contractFields = []string{
 	"statusCode", "headers", "body", "data", "statusMessage", "error",
 	"attempts", "max_attempts", "base", "exp_cap", "total_wait_budget", "elapsed_wait",
-	"method", "idempotency_key", "task_id", "policy",
+	"method", "idempotency_key", "task_id", "policy", "gate", "permit", "gate_bypassed",
 	"error_code", "last_status", "decision", "next_request", "wait_seconds", "explain", "errors",
 }
 
 var policyFields = []string{
 	"retry_statuses", "safe_to_retry", "max_wait", "deadline", "jitter", "spread", "provider", "clock", "explain",
+}
+
+// gateFields are the parts of the gate object and the fields in them.
+var gateFields = map[string][]string{
+	"resource": nil, "tenant": nil, "rate": {"limit", "window"}, "in_flight": {"limit", "lease"},
+	"breaker": {"threshold", "reset_after"}, "retry_budget": {"ratio", "min", "window"},
 }
 
 // failureFields are the parts of n8n's error item that hold the headers of the call, keys and all.
@@ -75,6 +81,14 @@ func fieldFaults(f file) (out []string) {
 		}
 		for name, value := range state {
 			unknown(n, []string{name}, itemFields)
+			if gate, ok := value.(map[string]any); ok && name == "gate" {
+				for part, fields := range gate {
+					unknown(n, []string{part}, slices.Collect(maps.Keys(gateFields)))
+					if fields, ok := fields.(map[string]any); ok {
+						unknown(n, slices.Collect(maps.Keys(fields)), gateFields[part])
+					}
+				}
+			}
 			if policy, ok := value.(map[string]any); ok && name == "policy" {
 				for rule := range policy {
 					unknown(n, []string{rule}, policyFields)

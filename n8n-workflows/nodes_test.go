@@ -72,10 +72,15 @@ func (n node) callsPlanner() bool {
 	return n.kind() == "httpRequest" && strings.Contains(n.text("url"), "/v1/plan")
 }
 
+// asksGate says whether the node asks the service whether a call may start.
+func (n node) asksGate() bool {
+	return n.kind() == "httpRequest" && strings.Contains(n.text("url"), "/v1/admit")
+}
+
 // Without a plan there must be no next call: a planner that is down or refuses ends the execution there and then.
 func plannerFaults(f file) (out []string) {
 	for _, n := range f.Nodes {
-		if !n.callsPlanner() {
+		if !n.callsPlanner() && !n.asksGate() {
 			continue
 		}
 		if n.OnError != "" || n.at("options", "response", "response", "neverError") != nil {
@@ -86,6 +91,9 @@ func plannerFaults(f file) (out []string) {
 		}
 		if !strings.HasPrefix(n.text("jsonBody"), "={{ JSON.stringify(") {
 			out = append(out, n.Name+": the body is not one JSON.stringify, so n8n may send [object Object]")
+		}
+		if n.asksGate() {
+			continue // before the call there is no failed one
 		}
 		sent := n.text("jsonBody")
 		for _, e := range f.edges() {

@@ -92,6 +92,7 @@ var rules = map[string]func(file) []string{
 	"planner":     plannerFaults,
 	"stop":        stopFaults,
 	"wait":        waitFaults,
+	"gate":        gateFaults,
 	"fields":      fieldFaults,
 	"notes":       noteFaults,
 	"layout":      layoutFaults,

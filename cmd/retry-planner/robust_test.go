@@ -179,6 +179,45 @@ func TestBadSendersAreRefusedOrCutOff(t *testing.T) {
 	}
 }
 
+// n8n ends its connections ("Connection: close"). One that is closed while the
+// caller still sends is reset, and n8n would show ECONNRESET, not the refusal.
+func TestARefusalArrivesThoughTheCallerStillSends(t *testing.T) {
+	p := startProcess(t, "PLANNER_API_KEYS=a-key-of-some-length")
+	body := bytes.Repeat([]byte{' '}, 16<<20)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	tests := map[string]struct {
+		path, key, media string
+		unsized          bool
+		want             int
+	}{
+		"too large":              {"/v1/plan", "a-key-of-some-length", "application/json", false, http.StatusRequestEntityTooLarge},
+		"too large, in chunks":   {"/v1/plan", "a-key-of-some-length", "application/json", true, http.StatusRequestEntityTooLarge},
+		"no key":                 {"/v1/plan/batch", "", "application/json", false, http.StatusUnauthorized},
+		"no JSON":                {"/v1/plan/batch", "a-key-of-some-length", "text/plain", false, http.StatusUnsupportedMediaType},
+		"nothing at this path":   {"/v1/batch", "", "application/json", false, http.StatusNotFound},
+		"no such method, chunks": {"/healthz", "", "application/json", true, http.StatusMethodNotAllowed},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for range 5 {
+				var content io.Reader = bytes.NewReader(body)
+				if tt.unsized {
+					content = io.MultiReader(content)
+				}
+				r, err := http.NewRequest(http.MethodPost, "http://"+p.address+tt.path, content)
+				require.NoError(t, err)
+				r.Header.Set("Content-Type", tt.media)
+				r.Header.Set("X-API-Key", tt.key)
+				response, err := client.Do(r)
+				require.NoError(t, err)
+				_, err = io.Copy(io.Discard, response.Body)
+				require.NoError(t, errors.Join(err, response.Body.Close()))
+				assert.Equal(t, tt.want, response.StatusCode)
+			}
+		})
+	}
+}
+
 func TestCompressedBodiesAreNotUnpacked(t *testing.T) {
 	p := startProcess(t)
 	var bomb bytes.Buffer

@@ -25,12 +25,12 @@ const examples = {
   'github': ['GET', () => ({statusCode: 403, headers: {'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': epoch(45)}, body: {message: 'API rate limit exceeded for 192.0.2.1.'}})],
   'google': ['GET', () => ({statusCode: 429, headers: {}, body: {error: {code: 429, status: 'RESOURCE_EXHAUSTED', details: [{'@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34s'}]}}})],
   'hubspot': ['GET', () => ({statusCode: 429, headers: {'x-hubspot-ratelimit-daily-remaining': '0'}, body: {status: 'error', message: 'You have reached your daily limit.', errorType: 'RATE_LIMIT', policyName: 'DAILY'}})],
-  'notion': ['POST', () => ({statusCode: 429, headers: {'retry-after': '12'}, body: {object: 'error', status: 429, code: 'rate_limited'}})],
+  'notion': ['GET', () => ({statusCode: 429, headers: {'retry-after': '12'}, body: {object: 'error', status: 429, code: 'rate_limited'}})],
   'openai': ['POST', () => ({statusCode: 429, headers: {'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '8.64s'}, body: {error: {message: 'Rate limit reached for requests', type: 'requests', code: 'rate_limit_exceeded'}}})],
   'shopify': ['GET', () => ({statusCode: 429, headers: {'retry-after': '2.0', 'x-shopify-shop-api-call-limit': '40/40'}, body: {errors: 'Exceeded 2 calls per second for api client.'}})],
-  'slack': ['POST', () => ({statusCode: 429, headers: {'retry-after': '30'}, body: {ok: false, error: 'ratelimited'}})],
+  'slack': ['GET', () => ({statusCode: 429, headers: {'retry-after': '30'}, body: {ok: false, error: 'ratelimited'}})],
   'stripe': ['GET', () => ({statusCode: 429, headers: {}, body: {error: {type: 'invalid_request_error', code: 'rate_limit'}}})],
-  'telegram': ['POST', () => ({statusCode: 429, headers: {}, body: {ok: false, error_code: 429, description: 'Too Many Requests: retry after 35', parameters: {retry_after: 35}}})],
+  'telegram': ['GET', () => ({statusCode: 429, headers: {}, body: {ok: false, error_code: 429, description: 'Too Many Requests: retry after 35', parameters: {retry_after: 35}}})],
 };
 
 let script = presets['A bad patch']();

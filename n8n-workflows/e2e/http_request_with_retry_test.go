@@ -18,6 +18,10 @@ import (
 // onePixel is a GIF.
 var onePixel, _ = base64.StdEncoding.DecodeString("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 
+// shopifyThrottle is a throttled GraphQL call, which is a 200.
+const shopifyThrottle = `{"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}], "extensions": {"cost": {
+	"requestedQueryCost": 100, "throttleStatus": {"maximumAvailable": 1000, "currentlyAvailable": 90, "restoreRate": 50}}}}`
+
 // TestHTTPRequestWithRetry: the sub-workflow returns what the upstream gave, with the attempts it took and the
 // caller's context, whatever the kind of reply, and the outcome of the last call when it has to give up.
 func TestHTTPRequestWithRetry(t *testing.T) {
@@ -57,8 +61,7 @@ func TestHTTPRequestWithRetry(t *testing.T) {
 		}, map[string]any{"policy": map[string]any{"provider": "openai"}},
 			`{"error_code": "quota_exhausted", "attempts": 1, "last_status": 429, "decision": "defer", "next_request": false}`, 1},
 		{"a provider whose throttle is a 200", []http.HandlerFunc{
-			replyJSON(200, `{"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}], "extensions": {"cost": {
-				"requestedQueryCost": 100, "throttleStatus": {"maximumAvailable": 1000, "currentlyAvailable": 90, "restoreRate": 50}}}}`),
+			replyJSON(200, shopifyThrottle),
 			replyJSON(200, `{"data": {"shop": 1}}`),
 		}, map[string]any{"policy": map[string]any{"provider": "shopify"}},
 			`{"statusCode": 200, "body": {"data": {"shop": 1}}, "attempts": 2, "decision": "success"}`, 2},

@@ -34,6 +34,12 @@ type n8n struct {
 	client *http.Client
 }
 
+// The user of every n8n here.
+const (
+	ownerEmail    = "owner@example.com"
+	ownerPassword = "Not-a-secret-1"
+)
+
 // newN8n installs n8n if it is not in the cache yet, starts it on an empty user folder below dir and logs in.
 func newN8n(dir string) (*n8n, error) {
 	install := exec.Command("./install-n8n.sh")
@@ -77,7 +83,7 @@ func newN8n(dir string) (*n8n, error) {
 		return nil, err
 	}
 	owner := map[string]string{
-		"email": "owner@example.com", "firstName": "Test", "lastName": "Owner", "password": "Not-a-secret-1",
+		"email": ownerEmail, "firstName": "Test", "lastName": "Owner", "password": ownerPassword,
 	}
 	if err := n.call(http.MethodPost, "/rest/owner/setup", owner, nil); err != nil {
 		n.kill()

@@ -277,6 +277,31 @@ func TestRetry429(t *testing.T) {
 		assert.NotContains(t, mustJSON(t, item), "old")
 	})
 
+	t.Run("a provider's throttle in a 200 is retried, and its success is one", func(t *testing.T) {
+		t.Parallel()
+		u := startUpstream(t, replyJSON(200, shopifyThrottle), replyJSON(200, `{"data": {"shop": 1}}`))
+		s := runRetry429(t, u, tapPlanner(t, nil), map[string]any{"policy": map[string]any{"provider": "shopify", "jitter": "none"}})
+		item := s.requireSuccess(t, 2)
+		requireJSON(t, `{"data": {"shop": 1}}`, item["body"])
+		requireJSON(t, `200`, item["statusCode"])
+	})
+
+	t.Run("a provider may stop a 429", func(t *testing.T) {
+		t.Parallel()
+		u := startUpstream(t, replyJSON(429, `{"error": {"code": "insufficient_quota", "type": "insufficient_quota"}}`))
+		s := runRetry429(t, u, tapPlanner(t, nil), map[string]any{"policy": map[string]any{"provider": "openai"}})
+		s.requireStopped(t, "Stop And Error", `{"error_code": "quota_exhausted", "attempts": 1,
+			"last_status": 429, "decision": "defer", "next_request": false}`, 1)
+	})
+
+	t.Run("a provider sees a status that is not retryable by default", func(t *testing.T) {
+		t.Parallel()
+		u := startUpstream(t, reply(404, ""))
+		s := runRetry429(t, u, tapPlanner(t, nil), map[string]any{"policy": map[string]any{"provider": "github"}})
+		s.requireStopped(t, "Stop And Error", `{"error_code": "status_not_retryable", "attempts": 1,
+			"last_status": 404, "decision": "stop", "next_request": false}`, 1)
+	})
+
 	t.Run("an invalid Retry-After stops", func(t *testing.T) {
 		t.Parallel()
 		u := startUpstream(t, reply(429, "", "Retry-After", "soon"))
