@@ -10,7 +10,7 @@ RACE := $(shell if command -v $${CC:-gcc} >/dev/null 2>&1; then echo -race; else
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 10s
 
-.PHONY: help run build test check fuzz e2e browser openapi clients bench licences supply-chain run-all ci
+.PHONY: help run build test check fuzz e2e browser openapi clients pictures bench licences supply-chain run-all ci
 
 help: ## list the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -45,6 +45,9 @@ openapi: ## check openapi.yaml with Redocly and Spectral, and for breaking chang
 
 clients: build ## generate clients from openapi.yaml and run them against the service (needs npm)
 	examples/clients/run bin/retry-planner
+
+pictures: ## take the README's pictures of the workflows in a real n8n (needs chromium)
+	PICTURES=1 go test -tags e2e -count=1 -run TestImportFromURL ./n8n-workflows/e2e
 
 bench: ## run the Go benchmarks
 	go test -run '^$$' -bench . -benchmem ./planner ./envelope
