@@ -14,7 +14,8 @@ type response struct {
 	body    []byte    // the JSON value of data, or of body; nil when there is none
 	now     time.Time // the clock that an absolute time is measured against
 
-	content *content // body as it was understood, nil until it is asked for
+	content *content           // body as it was understood, nil until it is asked for
+	byName  map[string]headers // many headers by their name in lower case, nil until they are asked for
 }
 
 // reading is what a dialect makes of a response.

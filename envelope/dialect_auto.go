@@ -54,14 +54,16 @@ var anyText = regexp.MustCompile(`.`)
 // left has the same name with remaining in the place of reset.
 func resetHeaders(r *response) []hint {
 	var out []hint
+	seen := map[string]bool{}
 	for _, h := range r.headers {
 		if len(h.name) > 64 || isNull(h.value) || !bytes.Contains(bytes.ToLower(h.name), []byte("reset")) {
 			continue
 		}
 		name := strings.ToLower(string(h.name))
-		if !strings.Contains(name, "limit") {
+		if !strings.Contains(name, "limit") || seen[name] {
 			continue
 		}
+		seen[name] = true
 		left := strings.Replace(name, "reset", "remaining", 1)
 		for _, end := range []string{"-after", "-time", "time", "-at"} {
 			left = strings.TrimSuffix(left, end)

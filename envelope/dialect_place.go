@@ -17,7 +17,7 @@ type place struct {
 
 // inHeader is a response header: every value that is not blank.
 func inHeader(name string) place {
-	return place{"header " + name, func(r *response) []string { return r.headers.filled(name) }}
+	return place{"header " + name, func(r *response) []string { return r.named(name).filled(name) }}
 }
 
 // inBody is a member of a JSON body, by gjson paths; the values at all of them
@@ -109,6 +109,26 @@ func splitList(texts []string) []string {
 		}
 	}
 	return out
+}
+
+// fewHeaders are looked through each time they are asked for.
+const fewHeaders = 64
+
+// named gives headers among which are all of that name, which is in lower case.
+// Of many headers it keeps an index: a dialect that asks for each by its name
+// must not look through all of them each time.
+func (r *response) named(name string) headers {
+	if len(r.headers) <= fewHeaders {
+		return r.headers
+	}
+	if r.byName == nil {
+		r.byName = make(map[string]headers, len(r.headers))
+		for _, h := range r.headers {
+			key := strings.ToLower(string(h.name))
+			r.byName[key] = append(r.byName[key], h)
+		}
+	}
+	return r.byName[name]
 }
 
 // filled gives the values of a header that are not blank, without the blanks

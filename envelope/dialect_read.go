@@ -89,8 +89,9 @@ func (d *Dialect) gather(r *response, out *reading) []candidate {
 	for i := range hints {
 		h := &hints[i]
 		texts := h.form.divide(h.at.find(r), r.now)
+		left := h.bucketTexts(r)
 		for j, text := range texts {
-			switch h.bucketState(r, j, len(texts)) {
+			switch h.bucketState(left, j, len(texts)) {
 			case bucketUnknown:
 				// Limits ride on every reply: alone they say nothing about this one.
 				if h.bucket != "" && !limitReply(out.class) {
@@ -129,14 +130,21 @@ const (
 	bucketEmpty
 )
 
-// bucketState tells whether the bucket of the hint's text at index is used up.
-// Parallel lists ("0, 40" beside "1, 9") belong together by position.
-func (h *hint) bucketState(r *response, index, texts int) bucketState {
+// bucketTexts are what the header with what is left says.
+func (h *hint) bucketTexts(r *response) []string {
 	if h.bucket == "" {
-		return bucketUnknown
+		return nil
 	}
-	left := splitList(r.headers.values(h.bucket))
+	return splitList(r.named(h.bucket).values(h.bucket))
+}
+
+// bucketState tells whether the bucket of the hint's text at index is used up,
+// by its bucketTexts. Parallel lists ("0, 40" beside "1, 9") belong together by
+// position.
+func (h *hint) bucketState(left []string, index, texts int) bucketState {
 	switch {
+	case len(left) == 0:
+		return bucketUnknown
 	case len(left) == 1:
 		index = 0
 	case len(left) != texts:

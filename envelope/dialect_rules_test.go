@@ -298,6 +298,37 @@ func TestJoinedHeadersAreAList(t *testing.T) {
 	}
 }
 
+// The work on a response grows with its length, not with the square of it: the
+// largest item is read in a moment.
+func TestManyHeadersAreReadInAMoment(t *testing.T) {
+	const many = 20000
+	list := func(value string) string { return `"` + strings.Repeat(value+",", many) + value + `"` }
+	each := func(name string, value string) string {
+		var out []string
+		for i := range many {
+			out = append(out, fmt.Sprintf(`"`+name+`":%s`, i, value))
+		}
+		return strings.Join(out, ",")
+	}
+	rows := []struct {
+		name, provider, headers string
+		floor                   float64
+	}{
+		{"many resets", "auto", each("x-limit-reset-%d", `"5"`), 5},
+		{"many endpoints", "zendesk", each("zendesk-ratelimit-%d", `"remaining=0; resets=5"`), 5},
+		{"parallel lists", "auto", `"x-limit-reset":` + list("5") + `,"x-limit-remaining":` + list("0"), 5},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			start := time.Now()
+			_, it := decideFor(t, `"statusCode":429,"headers":{`+row.headers+`}`, `{"provider":"`+row.provider+`"}`)
+			defer it.Release()
+			assert.InDelta(t, row.floor, it.Outcome.Floor, 1e-9)
+			assert.Less(t, time.Since(start), 5*time.Second)
+		})
+	}
+}
+
 // x-should-retry overrules the status and the kind of error beside it, as in
 // the official libraries; a quota that is used up stays one.
 func TestShouldRetryOverrulesTheError(t *testing.T) {

@@ -5,7 +5,14 @@ import "fmt"
 // faults collects what is wrong, so that all of it is told at once.
 type faults struct{ list []Fault }
 
+// maxFaults bounds the list: an answer must not grow to many times what was
+// sent.
+const maxFaults = 100
+
 func (f *faults) add(field, rule, message string) {
+	if len(f.list) == maxFaults {
+		return
+	}
 	f.list = append(f.list, Fault{Field: field, Rule: rule, Message: field + " " + message})
 }
 

@@ -196,14 +196,16 @@ var noJSON = place{"body that is no JSON", func(r *response) []string {
 // zendesk-ratelimit-tickets-index: total=100; remaining=0; resets=41.
 func zendeskEndpoints(r *response) []hint {
 	var out []hint
+	seen := map[string]bool{}
 	for _, h := range r.headers {
 		name := strings.ToLower(string(h.name))
-		if !strings.HasPrefix(name, "zendesk-ratelimit-") || len(name) > 100 {
+		if !strings.HasPrefix(name, "zendesk-ratelimit-") || len(name) > 100 || seen[name] {
 			continue
 		}
+		seen[name] = true
 		resets := place{"header " + name, func(r *response) []string {
 			var out []string
-			for _, text := range r.headers.filled(name) {
+			for _, text := range r.named(name).filled(name) {
 				if left := settings(text, "remaining"); left == "0" {
 					out = append(out, settings(text, "resets"))
 				}

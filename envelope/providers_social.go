@@ -119,7 +119,7 @@ func discordWait(p place) place {
 	return place{p.label, func(r *response) []string {
 		after, ok := r.headers.only("x-ratelimit-reset-after")
 		resetAfter, err := strconv.ParseFloat(after, 64)
-		ok = ok && discordBucket.bucketState(r, 0, 1) != bucketOpen && !discordGlobal.holds(r)
+		ok = ok && discordBucket.bucketState(discordBucket.bucketTexts(r), 0, 1) != bucketOpen && !discordGlobal.holds(r)
 		var out []string
 		for _, text := range p.find(r) {
 			wait, isNumber := plainNumber(text)

@@ -16,6 +16,7 @@ func (s *server) authorize() gin.HandlerFunc {
 	for i, key := range s.APIKeys {
 		keys[i] = hashedKey{name: key.Name, hash: sha256.Sum256([]byte(key.Secret))}
 	}
+	unauthorized := &refusal{kindKey, "send one of the service's API keys in the header " + s.APIKeyHeader + ", or as Authorization: Bearer KEY"}
 	return func(c *gin.Context) {
 		if len(keys) == 0 {
 			return
@@ -25,7 +26,7 @@ func (s *server) authorize() gin.HandlerFunc {
 			name = keyName(keys, bearer(c.GetHeader("Authorization")))
 		}
 		if name == "" {
-			refuse(c, errKey)
+			refuse(c, unauthorized)
 			return
 		}
 		recorderOf(c).key = name

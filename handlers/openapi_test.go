@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	retryplanner "n8n-retry-planner"
+	"n8n-retry-planner/gate"
 )
 
 // description is openapi.yaml and a validator for it.
@@ -60,14 +62,39 @@ type exchange struct {
 // setups are the refusals that come from the service's own limits and state.
 var setups = map[string]func(o *Options, e *exchange){
 	"draining":             func(o *Options, _ *exchange) { o.Ready = func() bool { return false } },
-	"unauthorized":         func(o *Options, _ *exchange) { o.APIKeys = []APIKey{{Name: "key-1", Secret: "key"}} },
+	"unauthorized":         func(o *Options, _ *exchange) { o.APIKeys, o.Closed = []APIKey{{Name: "key-1", Secret: "key"}}, true },
 	"body_too_large":       func(o *Options, e *exchange) { e.body = ofSize(o.MaxBodyBytes + 1) },
 	"batch_body_too_large": func(o *Options, e *exchange) { e.body = ofSize(o.MaxBatchBytes + 1) },
 	"batch_too_large": func(o *Options, e *exchange) {
 		e.body = []byte("[" + strings.Repeat("{},", o.MaxBatchItems) + "{}]")
 	},
 	"internal_error": func(o *Options, _ *exchange) { o.Now = func() time.Time { panic("a fault") } },
+	"admitted_once":  func(o *Options, e *exchange) { admitFirst(o, e, "") },
+	"held":           func(o *Options, e *exchange) { admitFirst(o, e, `"statusCode":429,"headers":{"retry-after":"30"}`) },
+	"failed_once":    func(o *Options, e *exchange) { admitFirst(o, e, `"statusCode":503`) },
+	"gate_down":      func(o *Options, _ *exchange) { o.Gate = closedGate{} },
 	"overloaded":     func(o *Options, _ *exchange) { o.MaxInFlight = 0 }, // no place is free
+}
+
+// admitFirst lets the exchange's own item pass the gate, as another worker's,
+// and reports the outcome of its call, if there is one.
+func admitFirst(o *Options, e *exchange, outcome string) {
+	o.Gate = gate.NewMemory(o.Now)
+	admitted := httptest.NewRecorder()
+	New(*o).ServeHTTP(admitted, e.request())
+	if outcome != "" {
+		report := exchange{method: http.MethodPost, path: "/v1/plan", contentType: "application/json",
+			body: []byte("{" + outcome + "," + strings.TrimPrefix(admitted.Body.String(), "{"))}
+		New(*o).ServeHTTP(httptest.NewRecorder(), report.request())
+	}
+}
+
+// closedGate is a store that does not answer, of a service that lets no call
+// pass then.
+type closedGate struct{ gate.Store }
+
+func (closedGate) Admit(context.Context, gate.AdmitRequest) (gate.Verdict, error) {
+	return gate.Verdict{Decision: gate.Refused, Reason: gate.Unavailable}, nil
 }
 
 func ofSize(n int64) []byte { return bytes.Repeat([]byte{' '}, int(n)) }
@@ -199,8 +226,12 @@ func TestEveryExampleOfTheFileIsAnsweredAsItSays(t *testing.T) {
 	}
 }
 
+// uuids are new ones each time.
+var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
 func (e *exchange) compare(t *testing.T, body []byte) {
 	t.Helper()
+	body = uuids.ReplaceAll(body, []byte("a-uuid"))
 	text, isText := e.want.(string)
 	switch {
 	case isText && e.excerpt:
@@ -210,6 +241,7 @@ func (e *exchange) compare(t *testing.T, body []byte) {
 	default:
 		want, err := json.Marshal(e.want)
 		require.NoError(t, err)
+		want = uuids.ReplaceAll(want, []byte("a-uuid"))
 		if !e.excerpt {
 			assert.JSONEq(t, string(want), string(body))
 			return

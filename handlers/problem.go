@@ -62,7 +62,6 @@ func (e *refusal) Error() string { return e.detail }
 var (
 	errNotFound = &refusal{kindNotFound, "correct the path; GET /openapi.yaml lists all of them"}
 	errMethod   = &refusal{kindMethod, "use a method that the Allow header of this answer names"}
-	errKey      = &refusal{kindKey, "send one of the service's API keys, as a Bearer token or in its API key header"}
 	errBusy     = &refusal{kindOverloaded, "wait for as long as Retry-After says and send the call again"}
 	errInternal = &refusal{kindUnexpected, "this is a fault of the service; report it with the request id"}
 	errUnread   = &refusal{kindMalformed, "the body ended before its announced length; send it whole"}

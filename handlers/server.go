@@ -63,6 +63,7 @@ func New(o Options) http.Handler {
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
+	r.UseRawPath = true // /v1%2Fplan is not /v1/plan
 	r.Use(s.observe(), gin.CustomRecoveryWithWriter(nil, s.internalError))
 	r.NoRoute(refuseWith(errNotFound))
 	r.NoMethod(refuseWith(errMethod))

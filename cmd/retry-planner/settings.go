@@ -117,6 +117,9 @@ func (s *Settings) keys() ([]handlers.APIKey, error) {
 	if len(names) > 0 && len(names) != len(secrets) {
 		return nil, fmt.Errorf("--api-key-names (PLANNER_API_KEY_NAMES) must have one name for each of the %d keys", len(secrets))
 	}
+	if len(secrets) == 0 && strings.Join(s.APIKeys, ",") != "" {
+		return nil, errors.New("--api-keys (PLANNER_API_KEYS) holds no key; leave it empty to let everybody in")
+	}
 	if s.Closed && len(secrets) == 0 {
 		return nil, errors.New("--closed (PLANNER_CLOSED) needs --api-keys (PLANNER_API_KEYS)")
 	}
