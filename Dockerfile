@@ -12,7 +12,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 # .git comes along: "retry-planner version" tells the revision.
 COPY . .
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -tags nomsgpack -buildvcs=auto -trimpath -ldflags "-s -w" -o /out/retry-planner ./cmd/retry-planner
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -tags nomsgpack,nethttpomithttp2 -buildvcs=auto -trimpath -ldflags "-s -w" -o /out/retry-planner ./cmd/retry-planner
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
