@@ -10,7 +10,7 @@ RACE := $(shell if command -v $${CC:-gcc} >/dev/null 2>&1; then echo -race; else
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 10s
 
-.PHONY: help run build test check fuzz e2e browser bench licences supply-chain run-all ci
+.PHONY: help run build test check fuzz e2e browser openapi clients pictures bench licences supply-chain run-all ci
 
 help: ## list the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -37,8 +37,17 @@ fuzz: ## fuzz every parser for FUZZTIME each (default 10s)
 e2e: browser ## run the workflows in a real n8n (needs npm; installs n8n into a cache once)
 	go test -tags e2e -count=1 -timeout 30m ./n8n-workflows/e2e
 
-browser: ## test the page in a real browser (needs chromium)
+browser: ## test the pages in a real browser (needs chromium)
 	go test -tags e2e -count=1 -run Page ./handlers
+
+openapi: ## check openapi.yaml with Redocly and Spectral, and for breaking changes (needs npm and jq)
+	@.ci/openapi/check
+
+clients: build ## generate clients from openapi.yaml and run them against the service (needs npm)
+	examples/clients/run bin/retry-planner
+
+pictures: ## take the README's pictures of the workflows in a real n8n (needs chromium)
+	PICTURES=1 go test -tags e2e -count=1 -run TestImportFromURL ./n8n-workflows/e2e
 
 bench: ## run the Go benchmarks
 	go test -run '^$$' -bench . -benchmem ./planner ./envelope
@@ -52,4 +61,4 @@ supply-chain: ## known weaknesses, build to the byte, licences, compose file
 run-all: ## run Redis, the planner and n8n with the workflows, without containers
 	ops/run-all
 
-ci: check test fuzz e2e supply-chain ## all of it
+ci: check test fuzz openapi clients e2e supply-chain ## all of it

@@ -94,7 +94,7 @@ func TestImageRunsInAnEmptyRoot(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 	size, err := os.Stat(binary)
 	require.NoError(t, err)
-	assert.Less(t, size.Size(), int64(25_000_000), "the binary must stay under 25 MB")
+	assert.Less(t, size.Size(), int64(25<<20), "the binary must stay under 25 MiB")
 
 	port := freePort(t)
 	environ := append(im.env, "PLANNER_LISTEN=:"+port) // the last one wins

@@ -36,7 +36,7 @@ function stateAndPolicy() {
   }
   item.elapsed_wait = 0;
   item.method = $('method').value || undefined;
-  if ($('idempotency').checked) item.idempotency_key = 'example-key';
+  if ($('idempotency').checked) item.idempotency_key = 'retry-{{ $execution.id }}';
   item.task_id = $('task_id').value.trim() || undefined;
   const jitter = document.querySelector('[name=jitter]:checked').value;
   if (jitter !== 'none') policy.jitter = jitter;

@@ -119,6 +119,7 @@ func publishFailing(t *testing.T, id, plannerURL, url, method, after string) {
 
 // TestDeadLetter: failed executions are told apart, and deferred ones are resumed when they are due, each once.
 func TestDeadLetter(t *testing.T) {
+	t.Parallel()
 	letters := startDeadLetters(t)
 	for _, row := range []struct {
 		name, method    string

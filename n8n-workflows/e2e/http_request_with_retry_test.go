@@ -46,7 +46,7 @@ func TestHTTPRequestWithRetry(t *testing.T) {
 		}, get, `{"statusCode": 200, "attempts": 3}`, 3},
 		{"a dropped connection", []http.HandlerFunc{drop, replyJSON(200, `{"back": 1}`)}, get,
 			`{"body": {"back": 1}, "attempts": 2}`, 2},
-		{"a time-out", []http.HandlerFunc{hang, replyJSON(200, `{"back": 1}`)}, map[string]any{"timeout": 0.5},
+		{"a time-out", []http.HandlerFunc{hang, replyJSON(200, `{"back": 1}`)}, map[string]any{"timeout": 2},
 			`{"body": {"back": 1}, "attempts": 2}`, 2},
 		{"a 404", []http.HandlerFunc{replyJSON(404, `{}`)}, get,
 			`{"error_code": "status_not_retryable", "attempts": 1, "last_status": 404, "decision": "stop", "next_request": false}`, 1},

@@ -16,6 +16,7 @@ import (
 // marks are sentences that stand in one kind of licence alone; the first that
 // is found tells it.
 var marks = []struct{ text, name string }{
+	{"FreeType License", "FTL"},
 	{"Apache License", "Apache-2.0"},
 	{"Mozilla Public License", "MPL-2.0"},
 	{"Permission is hereby granted, free of charge", "MIT"},

@@ -221,6 +221,41 @@ func TestABatch(t *testing.T) {
 	assert.Equal(t, "statusCode", (*stop.Errors)[0].Field)
 }
 
+func TestAnAdmitAndItsReport(t *testing.T) {
+	client := open(t)
+	item := newItem(t)
+	var task planner.AdmitItem
+	task.MaxAttempts, task.Base, task.ExpCap, task.TotalWaitBudget = item.MaxAttempts, item.Base, item.ExpCap, item.TotalWaitBudget
+	resource := planner.Gate{Resource: "go-client", Rate: &planner.GateRate{Limit: count(t, 1), Window: positive(t, 1)}}
+	task.Gate = resource
+
+	first, err := client.AdmitWithResponse(t.Context(), task)
+	require.NoError(t, err)
+	require.NotNil(t, first.JSON200, string(first.Body))
+	admitted, err := first.JSON200.ValueByDiscriminator()
+	require.NoError(t, err)
+	require.IsType(t, planner.AdmitGo{}, admitted)
+	pass, err := first.JSON200.AsAdmitGo()
+	require.NoError(t, err)
+
+	second, err := client.AdmitWithResponse(t.Context(), task)
+	require.NoError(t, err)
+	require.NotNil(t, second.JSON200, string(second.Body))
+	wait, err := second.JSON200.AsAdmitWait()
+	require.NoError(t, err)
+	assert.Equal(t, planner.RateWindowFull, wait.ErrorCode)
+	assert.Positive(t, wait.WaitSeconds)
+
+	permit := pass.Permit.String()
+	item.Gate, item.Permit, item.StatusCode = &resource, &permit, status(t, 200)
+	report, err := client.PlanWithResponse(t.Context(), item)
+	require.NoError(t, err)
+	require.NotNil(t, report.JSON200, string(report.Body))
+	decision, err := report.JSON200.Discriminator()
+	require.NoError(t, err)
+	assert.Equal(t, "success", decision)
+}
+
 func TestTheProviders(t *testing.T) {
 	list, err := open(t).ListProvidersWithResponse(t.Context())
 	require.NoError(t, err)

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, createConfig } from "./generated/hey-api/client/index.js";
-import { listProviders, plan, planBatch } from "./generated/hey-api/index.js";
+import { admit, listProviders, plan, planBatch } from "./generated/hey-api/index.js";
 import type { Answer, Item, Problem } from "./generated/hey-api/index.js";
 import { decisions, key, outcomeOf, scriptedApi, seconds, state, strictUrl, takeThePlace, url } from "./support.js";
 
@@ -75,6 +75,18 @@ test("a batch, flat and as n8n items", async () => {
     return plan.decision === "stop" && plan.errors ? plan.errors.map((fault) => fault.field) : plan.decision;
   });
   assert.deepEqual(told, ["retry", "stop", ["statusCode"]]);
+});
+
+test("an admit and its report", async () => {
+  const task = { ...state, gate: { resource: "hey-api", rate: { limit: 1, window: 1 } } };
+  const { data: first } = await admit({ client: planner, body: task });
+  assert.ok(first?.decision === "go");
+  const { data: second } = await admit({ client: planner, body: task });
+  assert.ok(second?.decision === "wait");
+  assert.equal(second.error_code, "rate_window_full");
+  assert.ok(second.wait_seconds > 0);
+  const { data: report } = await plan({ client: planner, body: { ...first, statusCode: 200 } });
+  assert.equal(report?.decision, "success");
 });
 
 test("the providers", async () => {

@@ -77,6 +77,18 @@ test("a batch, flat and as n8n items", async () => {
   assert.deepEqual(told, ["retry", "stop", ["statusCode"]]);
 });
 
+test("an admit and its report", async () => {
+  const task = { ...state, gate: { resource: "openapi-fetch", rate: { limit: 1, window: 1 } } };
+  const { data: first } = await planner.POST("/v1/admit", { body: task });
+  assert.ok(first?.decision === "go");
+  const { data: second } = await planner.POST("/v1/admit", { body: task });
+  assert.ok(second?.decision === "wait");
+  assert.equal(second.error_code, "rate_window_full");
+  assert.ok(second.wait_seconds > 0);
+  const { data: report } = await planner.POST("/v1/plan", { body: { ...first, statusCode: 200 } });
+  assert.equal(report?.decision, "success");
+});
+
 test("the providers", async () => {
   const { data } = await planner.GET("/v1/providers");
   assert.ok(data?.providers.some((provider) => provider.name === "standard"));
