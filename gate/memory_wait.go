@@ -33,7 +33,7 @@ func (a *admission) place() (Verdict, bool) {
 	}
 	mine, placed := places.scores[a.id]
 	placed = placed && a.known
-	t := a.now
+	var t int64
 	switch {
 	case placed && mine > a.now:
 		t = mine
