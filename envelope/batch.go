@@ -83,10 +83,7 @@ func decodeElement(s *scanner, outer, inner *Item, now time.Time) (*Element, err
 			return e, nil
 		}
 		inner.clear()
-		inner.scan.resume(value)
-		if _, err := inner.read(inner.scan); err != nil {
-			return nil, err
-		}
+		inner.split(value)
 		e.Item = inner
 	}
 	if err := e.Item.interpret(now); err != nil && !errors.As(err, &e.Invalid) {
