@@ -48,12 +48,7 @@ func BenchmarkDecodeBatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		out = out[:0]
-		err := DecodeBatch(raw, 100, testNow, func(e *Element) {
-			out = e.Append(out, func(dst []byte) []byte {
-				d := planOf(e.Item)
-				return e.Item.AppendAnswer(dst, &d, nil)
-			})
-		})
+		err := DecodeBatch(raw, 100, testNow, func(e *Element) { out = e.Append(out, appendAnswer) })
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -36,9 +36,10 @@ type Item struct {
 	headers headers
 	policy  []member
 
-	failed  bool // the outcome is an n8n error item
-	dialect *Dialect
-	reading reading
+	failed   bool // the outcome is an n8n error item
+	dialect  *Dialect
+	response response
+	reading  reading
 }
 
 var items = sync.Pool{New: func() any { return &Item{scan: new(scanner)} }}
