@@ -26,7 +26,8 @@ type Element struct {
 }
 
 // DecodeBatch reads the body of POST /v1/plan/batch and calls each with every
-// element in order. The element may be used until each returns.
+// element in order. The element may be used until each returns: the next one
+// takes its place.
 //
 // It gives a *MalformedError when raw is not one JSON array and a
 // *BatchTooLargeError past limit items. An item that is not valid is no error
@@ -48,15 +49,15 @@ func DecodeBatch(raw []byte, limit int, now time.Time, each func(*Element)) erro
 	outer, inner := items.Get().(*Item), items.Get().(*Item)
 	defer outer.Release()
 	defer inner.Release()
+	var e Element
 	for n := 0; s.dec.PeekKind() != ']'; n++ {
 		if n == limit {
 			return &BatchTooLargeError{Limit: limit}
 		}
-		e, err := decodeElement(s, outer, inner, now)
-		if err != nil {
+		if err := e.decode(s, outer, inner, now); err != nil {
 			return err
 		}
-		each(e)
+		each(&e)
 	}
 	if err := s.token(); err != nil {
 		return err
@@ -64,35 +65,33 @@ func DecodeBatch(raw []byte, limit int, now time.Time, each func(*Element)) erro
 	return s.end()
 }
 
-func decodeElement(s *scanner, outer, inner *Item, now time.Time) (*Element, error) {
+// decode reads the next element, into the items that it is given.
+func (e *Element) decode(s *scanner, outer, inner *Item, now time.Time) error {
 	outer.clear()
-	e := &Element{Item: outer}
+	*e = Element{Item: outer}
 	isItem, err := outer.read(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !isItem {
 		e.Invalid = &InvalidError{Attempts: 1, Faults: []Fault{
 			{Field: "", Rule: "object", Message: "the item is not an object; send its fields as one object"}}}
-		return e, nil
+		return nil
 	}
 	if value, ok := outer.n8nJSON(); ok {
 		if e.outer = outer; !isObject(value) {
 			e.Invalid = &InvalidError{Attempts: 1, Faults: []Fault{
 				{Field: "json", Rule: "object", Message: "json is not an object; send the item's fields as one object"}}}
-			return e, nil
+			return nil
 		}
 		inner.clear()
-		inner.scan.resume(value)
-		if _, err := inner.read(inner.scan); err != nil {
-			return nil, err
-		}
+		inner.split(value)
 		e.Item = inner
 	}
 	if err := e.Item.interpret(now); err != nil && !errors.As(err, &e.Invalid) {
-		return nil, err
+		return err
 	}
-	return e, nil
+	return nil
 }
 
 // n8nJSON gives the json of an n8n item. An item that has state fields beside
@@ -106,15 +105,10 @@ func (it *Item) n8nJSON() ([]byte, bool) {
 }
 
 // Append appends the element's answer in the element's own form: answer
-// appends the item's answer itself, and is not called for an item that is not
-// valid.
-func (e *Element) Append(dst []byte, answer func(dst []byte) []byte) []byte {
-	if e.Invalid != nil {
-		invalid := e.Invalid
-		answer = func(dst []byte) []byte { return appendInvalid(dst, invalid) }
-	}
+// appends the answer to an item, and is not called for one that is not valid.
+func (e *Element) Append(dst []byte, answer func(dst []byte, it *Item) []byte) []byte {
 	if e.outer == nil {
-		return answer(dst)
+		return e.appendBare(dst, answer)
 	}
 	for i := range e.outer.members {
 		m := &e.outer.members[i]
@@ -125,12 +119,20 @@ func (e *Element) Append(dst []byte, answer func(dst []byte) []byte) []byte {
 		}
 		dst = append(append(dst, m.rawName...), ':')
 		if m.field == fJSON {
-			dst = answer(dst)
+			dst = e.appendBare(dst, answer)
 		} else {
 			dst = append(dst, m.value...)
 		}
 	}
 	return append(dst, '}')
+}
+
+// appendBare appends the answer without an n8n item around it.
+func (e *Element) appendBare(dst []byte, answer func(dst []byte, it *Item) []byte) []byte {
+	if e.Invalid != nil {
+		return appendInvalid(dst, e.Invalid)
+	}
+	return answer(dst, e.Item)
 }
 
 // appendInvalid appends the answer to an item of a batch that is not valid

@@ -15,7 +15,7 @@ import (
 func batchAnswers(raw string, limit int) ([]string, error) {
 	var out []string
 	err := DecodeBatch([]byte(raw), limit, testNow, func(e *Element) {
-		out = append(out, string(e.Append(nil, func(dst []byte) []byte { return appendAnswer(dst, e.Item) })))
+		out = append(out, string(e.Append(nil, appendAnswer)))
 	})
 	return out, err
 }

@@ -1,6 +1,9 @@
 package envelope
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 var benchItem = `{"url":"https://api.example.com/v1/orders?page=7","method":"GET","cursor":12345678901234567890,"page":7,` +
 	`"attempts":2,"max_attempts":5,"base":1,"exp_cap":60,"total_wait_budget":300,"elapsed_wait":1,"task_id":"orders-7",` +
@@ -20,6 +23,35 @@ func BenchmarkDecodePlanAppend(b *testing.B) {
 		d := planOf(it)
 		out = it.AppendAnswer(out[:0], &d, nil)
 		it.Release()
+	}
+}
+
+// A large item is mostly a body that nobody looks into.
+func BenchmarkDecodeLarge(b *testing.B) {
+	records := strings.Repeat(`{"id":4711,"name":"record number 7","active":true,"price":7.25,"note":"as delivered, in two parts"},`, 10000)
+	raw := []byte(strings.Replace(benchItem, `"body":{`, `"body":{"records":[`+strings.TrimSuffix(records, ",")+"],", 1))
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		it, err := Decode(raw, testNow)
+		if err != nil {
+			b.Fatal(err)
+		}
+		it.Release()
+	}
+}
+
+func BenchmarkDecodeBatch(b *testing.B) {
+	raw := []byte("[" + strings.TrimSuffix(strings.Repeat(benchItem+",", 100), ",") + "]")
+	out := make([]byte, 0, 128<<10)
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		out = out[:0]
+		err := DecodeBatch(raw, 100, testNow, func(e *Element) { out = e.Append(out, appendAnswer) })
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -129,7 +129,8 @@ func (it *Item) readRequest(failed *failure, f *faults) {
 
 // applyDialect reads what the server says about its limits.
 func (it *Item) applyDialect(failed *failure, said clock, now time.Time) {
-	r := response{status: it.Outcome.Status, headers: it.headers}
+	r := &it.response
+	r.status, r.headers = it.Outcome.Status, it.headers
 	if it.failed {
 		r.headers, r.body = failed.headers, failed.body
 	} else if data, ok := it.get(fData); ok {
@@ -139,8 +140,8 @@ func (it *Item) applyDialect(failed *failure, said clock, now time.Time) {
 	} else {
 		r.body, _ = it.get(fBody)
 	}
-	r.now = it.dialect.timeFor(&r, said, now)
-	it.reading = it.dialect.readResponse(&r)
+	r.now = it.dialect.timeFor(r, said, now)
+	it.reading = it.dialect.readResponse(r)
 	o := &it.Outcome
 	o.Class, o.Floor = it.reading.class, it.reading.floor
 	o.BadRetryAfter, o.NotProcessed = it.reading.bad, it.reading.notProcessed

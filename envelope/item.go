@@ -36,9 +36,10 @@ type Item struct {
 	headers headers
 	policy  []member
 
-	failed  bool // the outcome is an n8n error item
-	dialect *Dialect
-	reading reading
+	failed   bool // the outcome is an n8n error item
+	dialect  *Dialect
+	response response
+	reading  reading
 }
 
 var items = sync.Pool{New: func() any { return &Item{scan: new(scanner)} }}
@@ -120,32 +121,32 @@ func (it *Item) clear() {
 	*it = Item{scan: it.scan, members: it.members[:0], headers: it.headers[:0], policy: it.policy[:0]}
 }
 
-// read takes the members of the object that comes next in s. isItem is false
-// when another value comes next, which is skipped.
+// read takes the object that comes next in s. isItem is false when another
+// value comes next, which is skipped.
 func (it *Item) read(s *scanner) (isItem bool, err error) {
-	if s.dec.PeekKind() != '{' {
-		_, err = s.value()
+	value, err := s.value()
+	if err != nil || !isObject(value) {
 		return false, err
 	}
-	return true, s.members(func(rawName []byte) error {
-		m := member{rawName: rawName, field: fieldOf(text(rawName))}
-		var err error
-		switch {
-		case m.field == fHeaders && s.dec.PeekKind() == '{':
-			m.value, err = s.membersWithText(it.addHeader)
-		case m.field == fPolicy && s.dec.PeekKind() == '{':
-			m.value, err = s.membersWithText(it.addPolicyMember)
-		default:
-			m.value, err = s.value()
-		}
-		if err != nil {
-			return err
-		}
+	it.split(value)
+	return true, nil
+}
+
+// split takes the members of an object that the scanner has read.
+func (it *Item) split(object []byte) {
+	eachMember(object, func(rawName, value []byte) {
+		m := member{rawName: rawName, value: value, field: fieldOf(text(rawName))}
 		it.members = append(it.members, m)
-		if m.field != callersOwn {
-			it.place[m.field] = len(it.members)
+		if m.field == callersOwn {
+			return
 		}
-		return nil
+		it.place[m.field] = len(it.members)
+		switch {
+		case m.field == fHeaders && isObject(value):
+			eachMember(value, it.addHeader)
+		case m.field == fPolicy && isObject(value):
+			eachMember(value, it.addPolicyMember)
+		}
 	})
 }
 

@@ -22,24 +22,22 @@ func DecodeObject(raw []byte) (*Object, error) {
 	if err := s.start(raw); err != nil {
 		return nil, err
 	}
-	if s.dec.PeekKind() != '{' {
-		if _, err := s.value(); err != nil {
-			return nil, err
-		}
+	value, err := s.value()
+	if err != nil {
+		return nil, err
+	}
+	if !isObject(value) {
 		return nil, &MalformedError{Problem: "the body is not a JSON object; send the fields as one object", Offset: -1}
 	}
 	o := new(Object)
-	if err := o.read(s); err != nil {
-		return nil, err
-	}
+	o.split(value)
 	return o, s.end()
 }
 
-func (o *Object) read(s *scanner) error {
-	return s.members(func(rawName []byte) error {
-		value, err := s.value()
+// split takes the members of an object that the scanner has read.
+func (o *Object) split(object []byte) {
+	eachMember(object, func(rawName, value []byte) {
 		o.members = append(o.members, member{rawName: rawName, value: value})
-		return err
 	})
 }
 

@@ -40,37 +40,35 @@ func readPolicy(members []member, now time.Time, f *faults) (planner.Policy, pol
 	p := planner.DefaultPolicy()
 	extras := policyExtras{dialect: DefaultDialect}
 	for _, m := range members {
-		name := string(text(m.rawName))
-		path := "policy." + name
-		value := m.value
-		if isNull(value) && knownPolicyField(name) {
+		name, value := text(m.rawName), m.value
+		if isNull(value) && knownPolicyField(string(name)) {
 			continue
 		}
-		switch name {
+		switch string(name) {
 		case "retry_statuses":
-			p.RetryStatuses = readStatuses(value, path, f)
+			p.RetryStatuses = readStatuses(value, "policy.retry_statuses", f)
 		case "safe_to_retry":
-			if f.boolean(value, path) {
+			if f.boolean(value, "policy.safe_to_retry") {
 				p.Safety = planner.SafetyVouched
 			} else {
 				p.Safety = planner.SafetyForbidden
 			}
 		case "max_wait":
-			p.MaxWait = f.seconds(value, path)
+			p.MaxWait = f.seconds(value, "policy.max_wait")
 		case "spread":
-			p.Spread = f.seconds(value, path)
+			p.Spread = f.seconds(value, "policy.spread")
 		case "deadline":
-			p.UntilDeadline = readDeadline(value, path, now, f)
+			p.UntilDeadline = readDeadline(value, "policy.deadline", now, f)
 		case "jitter":
 			jitter, ok := jitterNames[stringOrEmpty(value)]
 			if !ok {
-				f.add(path, "one_of", `must be "none", "full", "equal" or "decorrelated"`)
+				f.add("policy.jitter", "one_of", `must be "none", "full", "equal" or "decorrelated"`)
 			}
 			p.Jitter = jitter
 		case "provider":
 			extras.dialect = LookupDialect(stringOrEmpty(value))
 			if extras.dialect == nil {
-				f.add(path, "one_of", "must be a name from GET /v1/providers")
+				f.add("policy.provider", "one_of", "must be a name from GET /v1/providers")
 				extras.dialect = DefaultDialect
 			}
 		case "clock":
@@ -80,12 +78,12 @@ func readPolicy(members []member, now time.Time, f *faults) (planner.Policy, pol
 			case "server":
 				extras.clock = clockServer
 			default:
-				f.add(path, "one_of", `must be "local" or "server"`)
+				f.add("policy.clock", "one_of", `must be "local" or "server"`)
 			}
 		case "explain":
-			extras.explain = f.boolean(value, path)
+			extras.explain = f.boolean(value, "policy.explain")
 		default:
-			f.add("policy."+shortened(name), "unknown", "is not a policy field: correct its spelling or remove it")
+			f.add("policy."+shortened(string(name)), "unknown", "is not a policy field: correct its spelling or remove it")
 		}
 	}
 	return p, extras

@@ -63,37 +63,6 @@ func (s *scanner) token() error {
 	return nil
 }
 
-// members reads an object and calls f before each member's value; f must read
-// the value. The name comes as it was written, quotes included.
-func (s *scanner) members(f func(rawName []byte) error) error {
-	if err := s.token(); err != nil {
-		return err
-	}
-	for s.dec.PeekKind() != '}' {
-		name, err := s.value()
-		if err != nil {
-			return err
-		}
-		if err := f(name); err != nil {
-			return err
-		}
-	}
-	return s.token()
-}
-
-// membersWithText reads an object, calls f with each member, and gives the
-// object's text.
-func (s *scanner) membersWithText(f func(rawName, value []byte)) ([]byte, error) {
-	before := s.dec.InputOffset()
-	err := s.members(func(rawName []byte) error {
-		value, err := s.value()
-		f(rawName, value)
-		return err
-	})
-	// The colon and blanks lie between the name before and the value.
-	return bytes.TrimLeft(s.raw[before:s.dec.InputOffset()], ": \t\r\n"), err
-}
-
 // end makes sure that nothing follows the value.
 func (s *scanner) end() error {
 	_, err := s.dec.ReadToken()

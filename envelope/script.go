@@ -137,12 +137,7 @@ func (s *Script) end() int64 {
 
 func (s *Script) addObject(value []byte, path string, e *scriptEntry, f *faults) {
 	o := &Object{path: path + "."}
-	sc := new(scanner)
-	sc.resume(value)
-	if err := o.read(sc); err != nil { // the text has been read once: cannot fail
-		f.add(path, "one_of", scriptForms)
-		return
-	}
+	o.split(value)
 	if repeat, ok := o.get("repeat"); ok {
 		if stringOrEmpty(repeat) == "always" {
 			e.last = math.MaxInt64

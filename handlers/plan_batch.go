@@ -32,6 +32,8 @@ func (s *server) planBatch(c *gin.Context) {
 	defer cancel()
 	r := recorderOf(c)
 	r.batch = true
+	record := r.tally.add
+	appendAnswer := func(dst []byte, it *envelope.Item) []byte { return s.appendAnswer(dst, it, record) }
 	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
 			out = append(out, ',')
@@ -43,7 +45,7 @@ func (s *server) planBatch(c *gin.Context) {
 			// A gate that is down is asked once, not ten thousand times.
 			gateAnswers = s.reportToGate(reports, e.Item)
 		}
-		out = e.Append(out, func(dst []byte) []byte { return s.appendAnswer(dst, e.Item, r.tally.add) })
+		out = e.Append(out, appendAnswer)
 	})
 	if err != nil {
 		refuse(c, err)

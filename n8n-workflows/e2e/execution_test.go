@@ -21,6 +21,7 @@ type execution struct {
 // nodeRun is one run of one node.
 type nodeRun struct {
 	Started time.Time
+	Took    time.Duration // by n8n's clock, in milliseconds
 	Status  string
 	Outputs [][]map[string]any // the `json` of each item, by output
 	Binary  [][]map[string]any // the `binary` of each item, by output; nil where there is none
@@ -132,6 +133,10 @@ func newNodeRun(run map[string]any) nodeRun {
 	if ms, ok := run["startTime"].(json.Number); ok {
 		n, _ := ms.Int64()
 		r.Started = time.UnixMilli(n)
+	}
+	if ms, ok := run["executionTime"].(json.Number); ok {
+		n, _ := ms.Int64()
+		r.Took = time.Duration(n) * time.Millisecond
 	}
 	data, _ := run["data"].(map[string]any)
 	outputs, _ := data["main"].([]any)

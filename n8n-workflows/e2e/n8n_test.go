@@ -173,7 +173,7 @@ func (n *n8n) call(method, path string, body, answer any) error {
 }
 
 // add creates the workflow, as the editor's import does.
-func (n *n8n) add(t *testing.T, w workflow) {
+func (n *n8n) add(t testing.TB, w workflow) {
 	t.Helper()
 	var saved struct{ VersionID string }
 	require.NoError(t, n.call(http.MethodPost, "/rest/workflows", w, &saved))
@@ -214,7 +214,7 @@ func (n *n8n) latest(t *testing.T, w workflow) string {
 }
 
 // run starts the workflow at the named trigger node and waits until the execution has ended.
-func (n *n8n) run(t *testing.T, w workflow, trigger string) execution {
+func (n *n8n) run(t testing.TB, w workflow, trigger string) execution {
 	t.Helper()
 	var started struct{ ExecutionID string }
 	body := map[string]any{"triggerToStartFrom": map[string]string{"name": trigger}}
@@ -224,7 +224,7 @@ func (n *n8n) run(t *testing.T, w workflow, trigger string) execution {
 }
 
 // await waits until the execution has ended, well or not, and returns it.
-func (n *n8n) await(t *testing.T, id string, timeout time.Duration) execution {
+func (n *n8n) await(t testing.TB, id string, timeout time.Duration) execution {
 	t.Helper()
 	got := n.awaitStatus(t, id, timeout, "success", "error", "canceled", "crashed")
 	e, err := got.read()
@@ -233,7 +233,7 @@ func (n *n8n) await(t *testing.T, id string, timeout time.Duration) execution {
 }
 
 // awaitStatus waits until the execution has one of the statuses; "waiting" is a long wait, saved in the database.
-func (n *n8n) awaitStatus(t *testing.T, id string, timeout time.Duration, statuses ...string) rawExecution {
+func (n *n8n) awaitStatus(t testing.TB, id string, timeout time.Duration, statuses ...string) rawExecution {
 	t.Helper()
 	for deadline := time.Now().Add(timeout); ; time.Sleep(50 * time.Millisecond) {
 		var got rawExecution
