@@ -28,11 +28,6 @@ func failedItem(errorValue string, members ...string) string {
 	return "{" + strings.Join(append([]string{`"error":` + errorValue, state}, members...), ",") + "}"
 }
 
-// retryAfterItem is a 429 whose retry-after has the JSON value given.
-func retryAfterItem(value string, members ...string) string {
-	return item(append(members, `"headers":{"retry-after":`+value+`}`)...)
-}
-
 func decode(t *testing.T, raw string) *Item {
 	t.Helper()
 	it, err := Decode([]byte(raw), testNow)
