@@ -134,5 +134,6 @@ func TestManyWorkersQueue(t *testing.T) {
 	assert.Len(t, gos, 300)
 	assert.LessOrEqual(t, most, flights)
 	assert.GreaterOrEqual(t, checked, 200)
-	assert.Greater(t, used, 0.4)
+	// A slot that is only freed by its lease would leave less than 0.01; a busy machine alone leaves 0.2.
+	assert.Greater(t, used, 0.1, "the slots are used")
 }
