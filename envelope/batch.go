@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,8 +32,9 @@ type Element struct {
 //
 // It gives a *MalformedError when raw is not one JSON array and a
 // *BatchTooLargeError past limit items. An item that is not valid is no error
-// of the batch: its element says so.
-func DecodeBatch(raw []byte, limit int, now time.Time, each func(*Element)) error {
+// of the batch: its element says so. When ctx ends, for example because the
+// caller has gone away, the work stops with its error.
+func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each func(*Element)) error {
 	s := new(scanner)
 	if err := s.start(raw); err != nil {
 		return err
@@ -53,6 +55,9 @@ func DecodeBatch(raw []byte, limit int, now time.Time, each func(*Element)) erro
 	for n := 0; s.dec.PeekKind() != ']'; n++ {
 		if n == limit {
 			return &BatchTooLargeError{Limit: limit}
+		}
+		if n%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err := e.decode(s, outer, inner, now); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // batchAnswers gives the answers to a batch as the service does.
 func batchAnswers(raw string, limit int) ([]string, error) {
 	var out []string
-	err := DecodeBatch([]byte(raw), limit, testNow, func(e *Element) {
+	err := DecodeBatch(context.Background(), []byte(raw), limit, testNow, func(e *Element) {
 		out = append(out, string(e.Append(nil, appendAnswer)))
 	})
 	return out, err
@@ -147,4 +148,18 @@ func TestItemsOfABatchDoNotLeakIntoEachOther(t *testing.T) {
 	_, err = Decode([]byte(`{"statusCode":1}`), testNow)
 	assert.True(t, errors.As(err, new(*InvalidError)))
 	assert.Equal(t, alone[0], answer(t, item()))
+}
+
+// A caller that has gone away must not cost the work of ten thousand items.
+func TestBatchStopsWithItsCaller(t *testing.T) {
+	ctx, goAway := context.WithCancel(context.Background())
+	raw := "[" + strings.TrimSuffix(strings.Repeat(item()+",", 1000), ",") + "]"
+	seen := 0
+	err := DecodeBatch(ctx, []byte(raw), 1000, testNow, func(*Element) {
+		if seen++; seen == 10 {
+			goAway()
+		}
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Less(t, seen, 100)
 }

@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -48,7 +49,7 @@ func BenchmarkDecodeBatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		out = out[:0]
-		err := DecodeBatch(raw, 100, testNow, func(e *Element) { out = e.Append(out, appendAnswer) })
+		err := DecodeBatch(context.Background(), raw, 100, testNow, func(e *Element) { out = e.Append(out, appendAnswer) })
 		if err != nil {
 			b.Fatal(err)
 		}

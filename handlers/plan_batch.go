@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -34,7 +35,7 @@ func (s *server) planBatch(c *gin.Context) {
 	r.batch = true
 	record := r.tally.add
 	appendAnswer := func(dst []byte, it *envelope.Item) []byte { return s.appendAnswer(dst, it, record) }
-	err = envelope.DecodeBatch(body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
+	err = envelope.DecodeBatch(c.Request.Context(), body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
 			out = append(out, ',')
 		}
@@ -47,6 +48,10 @@ func (s *server) planBatch(c *gin.Context) {
 		}
 		out = e.Append(out, appendAnswer)
 	})
+	if errors.Is(err, context.Canceled) {
+		c.Abort() // nobody is there to read an answer
+		return
+	}
 	if err != nil {
 		refuse(c, err)
 		return
