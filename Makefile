@@ -50,8 +50,9 @@ clients: build ## generate clients from openapi.yaml and run them against the se
 pictures: ## take the README's pictures of the workflows in a real n8n (needs chromium)
 	PICTURES=1 go test -tags e2e -count=1 -run TestImportFromURL ./n8n-workflows/e2e
 
-bench: ## run the Go benchmarks
-	go test -run '^$$' -bench . -benchmem ./planner ./envelope
+bench: ## measure the service and write the README's figures (needs wrk, taskset, node, npm and two CPUs; BENCH="-n8n=false" leaves n8n out)
+	go test -run '^$$' -bench . -benchmem ./planner ./envelope ./handlers
+	go run ./bench -readme README.md $(BENCH)
 
 licences: build ## write the licences of what is in the binary to ops/licences/licences.csv
 	go run ./ops/licences bin/retry-planner >ops/licences/licences.csv.new && mv ops/licences/licences.csv.new ops/licences/licences.csv

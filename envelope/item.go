@@ -121,33 +121,34 @@ func (it *Item) clear() {
 	*it = Item{scan: it.scan, members: it.members[:0], headers: it.headers[:0], policy: it.policy[:0]}
 }
 
-// read takes the object that comes next in s. isItem is false when another
-// value comes next, which is skipped.
+// read takes the members of the object that comes next in s. isItem is false
+// when another value comes next, which is skipped. It takes member by member:
+// to split the whole text afterwards would be a second walk through a large
+// body.
 func (it *Item) read(s *scanner) (isItem bool, err error) {
-	value, err := s.value()
-	if err != nil || !isObject(value) {
+	if s.dec.PeekKind() != '{' {
+		_, err = s.value()
 		return false, err
 	}
-	it.split(value)
-	return true, nil
+	return true, s.members(it.addMember)
 }
 
 // split takes the members of an object that the scanner has read.
-func (it *Item) split(object []byte) {
-	eachMember(object, func(rawName, value []byte) {
-		m := member{rawName: rawName, value: value, field: fieldOf(text(rawName))}
-		it.members = append(it.members, m)
-		if m.field == callersOwn {
-			return
-		}
-		it.place[m.field] = len(it.members)
-		switch {
-		case m.field == fHeaders && isObject(value):
-			eachMember(value, it.addHeader)
-		case m.field == fPolicy && isObject(value):
-			eachMember(value, it.addPolicyMember)
-		}
-	})
+func (it *Item) split(object []byte) { eachMember(object, it.addMember) }
+
+func (it *Item) addMember(rawName, value []byte) {
+	f := fieldOf(text(rawName))
+	it.members = append(it.members, member{rawName: rawName, value: value, field: f})
+	if f == callersOwn {
+		return
+	}
+	it.place[f] = len(it.members)
+	switch {
+	case f == fHeaders && isObject(value):
+		eachMember(value, it.addHeader)
+	case f == fPolicy && isObject(value):
+		eachMember(value, it.addPolicyMember)
+	}
 }
 
 func (it *Item) addHeader(rawName, value []byte) {

@@ -63,6 +63,26 @@ func (s *scanner) token() error {
 	return nil
 }
 
+// members reads an object and calls f with each member. The name comes as it
+// was written, quotes included.
+func (s *scanner) members(f func(rawName, value []byte)) error {
+	if err := s.token(); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() != '}' {
+		name, err := s.value()
+		if err != nil {
+			return err
+		}
+		value, err := s.value()
+		if err != nil {
+			return err
+		}
+		f(name, value)
+	}
+	return s.token()
+}
+
 // end makes sure that nothing follows the value.
 func (s *scanner) end() error {
 	_, err := s.dec.ReadToken()
