@@ -110,7 +110,7 @@ func TestARefusedConnectionIsRepeatedAndTold(t *testing.T) {
 
 func TestTheWaitEndsWithTheContext(t *testing.T) {
 	url, bodies := newAPI(t, "30", 429)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // enough for the call, too short for the wait
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	require.NoError(t, err)
