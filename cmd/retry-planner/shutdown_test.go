@@ -119,7 +119,7 @@ func TestACallInFlightIsAnsweredAtTheEnd(t *testing.T) {
 func TestTheGraceTimeEnds(t *testing.T) {
 	p := startProcess(t, "PLANNER_DRAIN_DELAY=0s", "PLANNER_SHUTDOWN_GRACE=500ms")
 	p.dial(t, planHead+"Content-Length: 100\r\n\r\n{")
-	require.Eventually(t, func() bool { return inFlight(t, p) == "1" }, time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return inFlight(t, p) == "1" }, 10*time.Second, 5*time.Millisecond)
 	start := time.Now()
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	require.Error(t, p.Wait())
