@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-analyze/charts"
 
-	"n8n-retry-planner/planner/herd"
+	"n8n-retry-planner/cmd/retry-planner/herd"
 )
 
 // Size of the picture, pixels: one panel for each policy, one under the other.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"n8n-retry-planner/cmd/retry-planner/herd"
 	"n8n-retry-planner/gate"
 	"n8n-retry-planner/planner"
-	"n8n-retry-planner/planner/herd"
 )
 
 // simulateCommand plays a herd of executions against an API that breaks and
