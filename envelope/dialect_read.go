@@ -31,7 +31,7 @@ func (d *Dialect) readResponse(r *response) reading {
 	}
 	var out reading
 	matched := d.classify(r, &out)
-	if out.class == planner.Answered && r.status >= 200 && r.status <= 299 {
+	if out.class == planner.Answered && planner.Successful(r.status) {
 		return out
 	}
 	candidates := d.gather(r, &out)
@@ -62,7 +62,7 @@ func (d *Dialect) classify(r *response, out *reading) *rule {
 }
 
 func (ru *rule) holds(r *response) bool {
-	success := r.status >= 200 && r.status <= 299
+	success := planner.Successful(r.status)
 	if success && !ru.in2xx || ru.on != nil && !slices.Contains(ru.on, r.status) {
 		return false
 	}

@@ -33,12 +33,12 @@ func readFailure(errorValue, details []byte) failure {
 		f.method = e.Get("config.method").String()
 	}
 	for _, path := range errorStatusPaths {
-		if f.status = httpStatus(e.Get(path)); f.status != 0 {
+		if f.status = httpStatus([]byte(e.Get(path).Raw)); f.status != 0 {
 			break
 		}
 	}
 	if f.status == 0 && isObject(details) {
-		f.status = httpStatus(gjson.GetBytes(details, "httpCode"))
+		f.status = httpStatus([]byte(gjson.GetBytes(details, "httpCode").Raw))
 	}
 	if f.status != 0 {
 		f.class = planner.Answered
@@ -59,12 +59,10 @@ func readFailure(errorValue, details []byte) failure {
 	return f
 }
 
-// httpStatus gives a status that stands as a number or a numeric string.
-func httpStatus(v gjson.Result) int {
-	if v.Type != gjson.Number && v.Type != gjson.String {
-		return 0
-	}
-	n, ok := integer([]byte(v.Raw))
+// httpStatus gives a status that stands as a number or a numeric string, 0 for
+// anything else.
+func httpStatus(value []byte) int {
+	n, ok := integer(value)
 	if !ok || n < 100 || n > 599 {
 		return 0
 	}

@@ -38,9 +38,7 @@ func (it *Item) interpretAdmit(now time.Time) error {
 	}
 	// The status of the last response, which a state carries along.
 	if value, ok := it.get(fLastStatus); ok {
-		if status, ok := integer(value); ok && status >= 100 && status <= 599 {
-			it.Outcome.Status = int(status)
-		}
+		it.Outcome.Status = httpStatus(value)
 	}
 	return it.invalid(&f)
 }
@@ -86,10 +84,8 @@ func (it *Item) failureOf(value []byte, f *faults) failure {
 func (it *Item) readResponse(f *faults) {
 	if value, ok := it.get(fStatusCode); !ok {
 		f.add("statusCode", "required", "is missing: send the response's status, or error for a call that failed")
-	} else if status, ok := integer(value); !ok || status < 100 || status > 599 {
+	} else if it.Outcome.Status = httpStatus(value); it.Outcome.Status == 0 {
 		f.add("statusCode", "status", "must be an integer from 100 to 599")
-	} else {
-		it.Outcome.Status = int(status)
 	}
 	if value, ok := it.get(fHeaders); ok && !isObject(value) {
 		f.add("headers", "object", "must be an object of header names and values")

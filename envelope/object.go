@@ -97,14 +97,7 @@ func (o *Object) Count(name string) int64 {
 	if !ok {
 		return 0
 	}
-	n, ok := integer(value)
-	switch {
-	case !ok:
-		o.fault(name, "integer", "must be an integer")
-	case n < 1:
-		o.fault(name, "min", "must be 1 or more")
-	}
-	return n
+	return o.faults.integerFrom(value, o.path+name, 1)
 }
 
 func (o *Object) number(name string, fallback float64, check func(float64)) float64 {

@@ -106,7 +106,7 @@ func readStatuses(value []byte, path string, f *faults) planner.StatusSet {
 	var codes []int
 	ok := true
 	gjson.ParseBytes(value).ForEach(func(_, element gjson.Result) bool {
-		status := httpStatus(element)
+		status := httpStatus([]byte(element.Raw))
 		ok = status != 0
 		codes = append(codes, status)
 		return ok

@@ -118,7 +118,7 @@ var developerProviders = []*Dialect{
 // githubMessage is the message of an error. A commit has a message too, which
 // anybody can write: inside a 2xx only one beside a documentation_url counts.
 var githubMessage = place{"body message or errors[].message", func(r *response) []string {
-	if r.status >= 200 && r.status <= 299 && !strings.HasPrefix(r.doc().Get("documentation_url").Str, "https://docs.github.com/") {
+	if planner.Successful(r.status) && !strings.HasPrefix(r.doc().Get("documentation_url").Str, "https://docs.github.com/") {
 		return inBody("errors.#.message").find(r)
 	}
 	return inBody("message", "errors.#.message").find(r)

@@ -94,7 +94,7 @@ func gateOutcome(o *planner.Outcome) gate.Outcome {
 // announced is the minimum wait that the server gave, in seconds. What rides
 // on a success is no demand.
 func announced(o *planner.Outcome) float64 {
-	if o.Class == planner.Answered && o.Status >= 200 && o.Status <= 299 {
+	if o.Class == planner.Answered && planner.Successful(o.Status) {
 		return 0
 	}
 	return o.Floor

@@ -27,6 +27,9 @@ func (c Class) String() string {
 	return "response"
 }
 
+// Successful tells whether a status is a 2xx (RFC 9110 §15.3).
+func Successful(status int) bool { return status >= 200 && status <= 299 }
+
 // Outcome is what the call gave.
 type Outcome struct {
 	Class  Class

@@ -84,7 +84,7 @@ func settled(o *Outcome, p *Policy) (Decision, bool) {
 	case QuotaExhausted, Unreached, Unknown:
 		return Decision{}, false
 	case Answered:
-		if o.Status >= 200 && o.Status <= 299 {
+		if Successful(o.Status) {
 			return Decision{Verb: Success}, true
 		}
 	}
