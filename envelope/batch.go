@@ -36,67 +36,67 @@ type Element struct {
 // caller has gone away, the work stops with its error.
 func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each func(*Element)) error {
 	s := new(scanner)
-	if err := s.start(raw); err != nil {
+	i, err := s.start(raw)
+	if err != nil {
 		return err
 	}
-	if s.dec.PeekKind() != '[' {
-		if _, err := s.value(); err != nil {
+	if raw[i] != '[' {
+		if _, err := s.value(i); err != nil {
 			return err
 		}
 		return &MalformedError{Problem: "the body is not a JSON array; send the items as one array", Offset: -1}
-	}
-	if err := s.token(); err != nil {
-		return err
 	}
 	outer, inner := items.Get().(*Item), items.Get().(*Item)
 	defer outer.Release()
 	defer inner.Release()
 	var e Element
-	for n := 0; s.dec.PeekKind() != ']'; n++ {
+	i, more, err := s.openArray(i)
+	for n := 0; more; n++ {
 		if n == limit {
 			return &BatchTooLargeError{Limit: limit}
 		}
 		if n%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := e.decode(s, outer, inner, now); err != nil {
+		if i, err = e.decode(s, i, outer, inner, now); err != nil {
 			return err
 		}
 		each(&e)
+		i, more, err = s.nextElement(i)
 	}
-	if err := s.token(); err != nil {
-		return err
-	}
-	return s.end()
-}
-
-// decode reads the next element, into the items that it is given.
-func (e *Element) decode(s *scanner, outer, inner *Item, now time.Time) error {
-	outer.clear()
-	*e = Element{Item: outer}
-	isItem, err := outer.read(s)
 	if err != nil {
 		return err
 	}
-	if !isItem {
+	return s.end(i)
+}
+
+// decode reads the element that begins at i into the items that it is given,
+// and gives the offset of its end.
+func (e *Element) decode(s *scanner, i int, outer, inner *Item, now time.Time) (end int, err error) {
+	outer.clear()
+	*e = Element{Item: outer}
+	if end, err = outer.read(s, i); err != nil {
+		return 0, err
+	}
+	if s.raw[i] != '{' {
 		e.Invalid = &InvalidError{Attempts: 1, Faults: []Fault{
 			{Field: "", Rule: "object", Message: "the item is not an object; send its fields as one object"}}}
-		return nil
+		return end, nil
 	}
 	if value, ok := outer.n8nJSON(); ok {
 		if e.outer = outer; !isObject(value) {
 			e.Invalid = &InvalidError{Attempts: 1, Faults: []Fault{
 				{Field: "json", Rule: "object", Message: "json is not an object; send the item's fields as one object"}}}
-			return nil
+			return end, nil
 		}
 		inner.clear()
 		inner.split(value)
 		e.Item = inner
 	}
 	if err := e.Item.interpret(now); err != nil && !errors.As(err, &e.Invalid) {
-		return err
+		return 0, err
 	}
-	return nil
+	return end, nil
 }
 
 // n8nJSON gives the json of an n8n item. An item that has state fields beside

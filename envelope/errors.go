@@ -11,7 +11,6 @@ import (
 type MalformedError struct {
 	Problem string // what is wrong and what to do
 	Offset  int64  // where, in bytes; -1 when no place can be named
-	Err     error  // the JSON package's own error, may be nil
 }
 
 func (e *MalformedError) Error() string {
@@ -20,9 +19,6 @@ func (e *MalformedError) Error() string {
 	}
 	return fmt.Sprintf("%s (at byte %d)", e.Problem, e.Offset)
 }
-
-// Unwrap gives the JSON package's error.
-func (e *MalformedError) Unwrap() error { return e.Err }
 
 // Fault is one field that is missing or against its rule.
 type Fault struct {

@@ -87,12 +87,13 @@ func (it *Item) Input(random func() planner.Draws) planner.Input {
 }
 
 func (it *Item) decode(raw []byte) error {
-	if err := it.scan.start(raw); err != nil {
+	i, err := it.scan.start(raw)
+	if err != nil {
 		return err
 	}
-	isItem, err := it.read(it.scan)
-	if err == nil {
-		err = it.scan.end()
+	isItem := raw[i] == '{'
+	if i, err = it.read(it.scan, i); err == nil {
+		err = it.scan.end(i)
 	}
 	if err != nil {
 		return err
@@ -121,16 +122,14 @@ func (it *Item) clear() {
 	*it = Item{scan: it.scan, members: it.members[:0], headers: it.headers[:0], policy: it.policy[:0]}
 }
 
-// read takes the members of the object that comes next in s. isItem is false
-// when another value comes next, which is skipped. It takes member by member:
-// to split the whole text afterwards would be a second walk through a large
-// body.
-func (it *Item) read(s *scanner) (isItem bool, err error) {
-	if s.dec.PeekKind() != '{' {
-		_, err = s.value()
-		return false, err
+// read takes the members of the object that begins at i in s, and steps over
+// any other value. It takes member by member: to split the whole text afterwards
+// would be a second walk through a large body.
+func (it *Item) read(s *scanner, i int) (end int, err error) {
+	if s.at(i) != '{' {
+		return s.value(i)
 	}
-	return true, s.members(it.addMember)
+	return s.object(i, it)
 }
 
 // split takes the members of an object that the scanner has read.

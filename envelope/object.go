@@ -1,9 +1,6 @@
 package envelope
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // Object reads the fields of a request that is no item. A method that finds a
 // fault keeps it for Err, so that all of them are told at once. A field that
@@ -19,26 +16,30 @@ type Object struct {
 // while the object is in use. It gives a *MalformedError when raw is not one.
 func DecodeObject(raw []byte) (*Object, error) {
 	s := new(scanner)
-	if err := s.start(raw); err != nil {
-		return nil, err
-	}
-	value, err := s.value()
+	i, err := s.start(raw)
 	if err != nil {
 		return nil, err
 	}
-	if !isObject(value) {
+	if raw[i] != '{' {
+		if _, err := s.value(i); err != nil {
+			return nil, err
+		}
 		return nil, &MalformedError{Problem: "the body is not a JSON object; send the fields as one object", Offset: -1}
 	}
 	o := new(Object)
-	o.split(value)
-	return o, s.end()
+	if i, err = s.object(i, o); err != nil {
+		return nil, err
+	}
+	return o, s.end(i)
 }
 
 // split takes the members of an object that the scanner has read.
 func (o *Object) split(object []byte) {
-	eachMember(object, func(rawName, value []byte) {
-		o.members = append(o.members, member{rawName: rawName, value: value})
-	})
+	eachMember(object, o.addMember)
+}
+
+func (o *Object) addMember(rawName, value []byte) {
+	o.members = append(o.members, member{rawName: rawName, value: value})
 }
 
 // Err gives an *InvalidError with every fault that was found, nil when there
@@ -128,21 +129,3 @@ func (o *Object) get(name string) (value []byte, ok bool) {
 }
 
 func (o *Object) fault(name, rule, message string) { o.faults.add(o.path+name, rule, message) }
-
-// elements calls each with every element of a JSON array that has been checked
-// before.
-func elements(array []byte, each func(index int, value []byte)) error {
-	s := new(scanner)
-	s.resume(array)
-	if err := s.token(); err != nil {
-		return err
-	}
-	for n := 0; s.dec.PeekKind() != ']'; n++ {
-		value, err := s.value()
-		if err != nil {
-			return fmt.Errorf("element %d: %w", n, err)
-		}
-		each(n, value)
-	}
-	return s.token()
-}

@@ -2,173 +2,329 @@ package envelope
 
 import (
 	"bytes"
-	"errors"
-	"io"
+	"encoding/binary"
+	"math"
+	"math/bits"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxDepth is the deepest nesting that is taken, in levels of objects and
 // arrays (contract section 5).
 const MaxDepth = 1000
 
-// scanner walks JSON text and gives every value as a piece of the text itself.
-// It refuses a key that stands twice in one object, at any depth.
+// scanner walks JSON text (RFC 8259) once and gives every value as a piece of
+// the text itself: nothing of the caller's is decoded, so that it can go back as
+// it came. It refuses what JSON readers do not agree about: a key that stands
+// twice in one object, at any depth, and bytes that are not UTF-8.
+//
+// A lone surrogate escape ("\ud83d", half an emoji cut by JavaScript) is let
+// pass: it is ASCII on the wire and goes back as it came.
+//
+// Its methods take the offset where a thing begins and give the one after it.
 type scanner struct {
-	raw []byte
-	buf bytes.Buffer
-	dec jsontext.Decoder
+	raw   []byte
+	depth int
+	names openNames
 }
 
-// start begins a text. A lone surrogate escape ("\ud83d", half an emoji cut by
-// JavaScript) is let pass: it is ASCII on the wire and goes back as it came.
-// Bytes that are not UTF-8 are refused.
-func (s *scanner) start(raw []byte) error {
-	if !utf8.Valid(raw) {
-		return &MalformedError{Problem: "the body is not valid UTF-8; send it as UTF-8", Offset: -1}
-	}
-	if at := tooDeep(raw); at >= 0 {
-		return &MalformedError{Problem: "the body is nested deeper than 1000 levels; send it flatter", Offset: int64(at)}
-	}
-	s.resume(raw)
-	return nil
+// receiver takes the members of an object. The name comes as it was written,
+// quotes included.
+type receiver interface {
+	addMember(rawName, value []byte)
 }
 
-// resume begins a text that has been checked before.
-func (s *scanner) resume(raw []byte) {
-	s.raw = raw
-	s.buf = *bytes.NewBuffer(raw)
-	s.dec.Reset(&s.buf, jsontext.AllowInvalidUTF8(true))
+// start begins a text and gives the offset of its value.
+func (s *scanner) start(raw []byte) (int, error) {
+	s.raw, s.depth = raw, 0
+	s.names.reset(raw)
+	if len(raw) > math.MaxInt32 {
+		return 0, &MalformedError{Problem: "the body is larger than 2 GB; send less", Offset: -1}
+	}
+	i := s.skipBlanks(0)
+	if i == len(raw) {
+		return 0, s.malformed("the body is empty; send the JSON of the item", 0)
+	}
+	return i, nil
 }
 
 // release drops the text, so that a pooled scanner does not keep it.
-func (s *scanner) release() { s.resume(nil) }
-
-// value reads the next value whole.
-func (s *scanner) value() ([]byte, error) {
-	v, err := s.dec.ReadValue()
-	if err != nil {
-		return nil, s.malformed(err)
-	}
-	end := int(s.dec.InputOffset())
-	return s.raw[end-len(v) : end], nil
+func (s *scanner) release() {
+	s.raw = nil
+	s.names.release()
 }
 
-// token steps over one brace or bracket.
-func (s *scanner) token() error {
-	if _, err := s.dec.ReadToken(); err != nil {
-		return s.malformed(err)
+// end makes sure that nothing but blanks follows the value that ended at i.
+func (s *scanner) end(i int) error {
+	if i = s.skipBlanks(i); i < len(s.raw) {
+		return s.malformed("something follows the JSON value; send one value and nothing else", i)
 	}
 	return nil
 }
 
-// members reads an object and calls f with each member. The name comes as it
-// was written, quotes included.
-func (s *scanner) members(f func(rawName, value []byte)) error {
-	if err := s.token(); err != nil {
-		return err
+// value reads any value.
+func (s *scanner) value(i int) (int, error) {
+	switch c := s.at(i); c {
+	case '"':
+		return s.string(i)
+	case '{':
+		return s.object(i, nil)
+	case '[':
+		return s.array(i)
+	case 't':
+		return s.literal(i, "true")
+	case 'f':
+		return s.literal(i, "false")
+	case 'n':
+		return s.literal(i, "null")
+	default:
+		return s.number(i)
 	}
-	for s.dec.PeekKind() != '}' {
-		name, err := s.value()
-		if err != nil {
-			return err
-		}
-		value, err := s.value()
-		if err != nil {
-			return err
-		}
-		f(name, value)
-	}
-	return s.token()
 }
 
-// end makes sure that nothing follows the value.
-func (s *scanner) end() error {
-	_, err := s.dec.ReadToken()
-	if errors.Is(err, io.EOF) {
-		return nil
+// object reads an object and gives each member to r, when there is one.
+func (s *scanner) object(i int, r receiver) (int, error) {
+	if err := s.enter(i); err != nil {
+		return 0, err
 	}
-	return &MalformedError{Problem: "something follows the JSON value; send one value and nothing else",
-		Offset: s.dec.InputOffset(), Err: err}
-}
-
-func (s *scanner) malformed(err error) error {
-	problem := "the body is not valid JSON; send one JSON value"
-	switch {
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		problem = "a key stands twice in one object; send each key once"
-	case len(bytes.TrimSpace(s.raw)) == 0:
-		problem = "the body is empty; send the JSON of the item"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		problem = "the JSON ends too early; send the whole value"
-	}
-	offset := s.dec.InputOffset()
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
-		offset = syntax.ByteOffset
-	}
-	return &MalformedError{Problem: problem, Offset: offset, Err: err}
-}
-
-// tooDeep gives the offset of the first bracket that is deeper than MaxDepth,
-// -1 when there is none. Text with few brackets is told without a look at each.
-func tooDeep(raw []byte) int {
-	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= MaxDepth {
-		return -1
-	}
-	depth := 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			i = stringEnd(raw, i)
-		case '{', '[':
-			if depth++; depth > MaxDepth {
-				return i
+	first := s.names.open()
+	if i = s.skipBlanks(i + 1); s.at(i) != '}' {
+		for {
+			nameStart := i
+			nameEnd, err := s.name(i, first)
+			if err != nil {
+				return 0, err
 			}
-		case '}', ']':
-			depth--
+			if i = s.skipBlanks(nameEnd); s.at(i) != ':' {
+				return 0, s.unexpected(i)
+			}
+			start := s.skipBlanks(i + 1)
+			end, err := s.value(start)
+			if err != nil {
+				return 0, err
+			}
+			if r != nil {
+				r.addMember(s.raw[nameStart:nameEnd], s.raw[start:end])
+			}
+			if i = s.skipBlanks(end); s.at(i) != ',' {
+				break
+			}
+			i = s.skipBlanks(i + 1)
+		}
+		if s.at(i) != '}' {
+			return 0, s.unexpected(i)
 		}
 	}
-	return -1
+	if at := s.names.close(first); at >= 0 {
+		return 0, s.twice(at)
+	}
+	s.depth--
+	return i + 1, nil
 }
 
-// stringEnd gives the offset of the quote that closes the string opened at
-// start, or the end of the text.
-func stringEnd(raw []byte, start int) int {
-	for i := start + 1; i < len(raw); {
-		q := bytes.IndexByte(raw[i:], '"')
-		if q < 0 {
-			break
+// name reads the name of a member. first is what names.open gave for its object.
+func (s *scanner) name(i, first int) (int, error) {
+	if s.at(i) != '"' {
+		return 0, s.unexpected(i)
+	}
+	end, err := s.string(i)
+	if err != nil {
+		return 0, err
+	}
+	if !s.names.add(first, i, end) {
+		return 0, s.twice(i)
+	}
+	return end, nil
+}
+
+// array reads an array.
+func (s *scanner) array(i int) (int, error) {
+	i, more, err := s.openArray(i)
+	for more {
+		if i, err = s.value(i); err != nil {
+			return 0, err
 		}
-		i += q
-		backslashes := 0
-		for raw[i-1-backslashes] == '\\' {
-			backslashes++
-		}
-		if backslashes%2 == 0 {
-			return i
-		}
+		i, more, err = s.nextElement(i)
+	}
+	return i, err
+}
+
+// openArray steps into an array: to its first element where there is more,
+// behind the array otherwise.
+func (s *scanner) openArray(i int) (next int, more bool, err error) {
+	if err := s.enter(i); err != nil {
+		return 0, false, err
+	}
+	if i = s.skipBlanks(i + 1); s.at(i) == ']' {
+		s.depth--
+		return i + 1, false, nil
+	}
+	return i, true, nil
+}
+
+// nextElement steps from the end of an element to the next one where there is
+// more, behind the array otherwise.
+func (s *scanner) nextElement(i int) (next int, more bool, err error) {
+	switch i = s.skipBlanks(i); s.at(i) {
+	case ',':
+		return s.skipBlanks(i + 1), true, nil
+	case ']':
+		s.depth--
+		return i + 1, false, nil
+	}
+	return 0, false, s.unexpected(i)
+}
+
+func (s *scanner) enter(i int) error {
+	if s.depth++; s.depth > MaxDepth {
+		return s.malformed("the body is nested deeper than 1000 levels; send it flatter", i)
+	}
+	return nil
+}
+
+func (s *scanner) literal(i int, want string) (int, error) {
+	end := i + len(want)
+	if end > len(s.raw) || string(s.raw[i:end]) != want {
+		return 0, s.unexpected(i)
+	}
+	return end, nil
+}
+
+// number reads a number (RFC 8259 §6).
+func (s *scanner) number(i int) (int, error) {
+	if s.at(i) == '-' {
 		i++
 	}
-	return len(raw)
+	if s.at(i) == '0' {
+		i++
+	} else if i = s.digits(i); i < 0 {
+		return 0, s.unexpected(^i)
+	}
+	if s.at(i) == '.' {
+		if i = s.digits(i + 1); i < 0 {
+			return 0, s.unexpected(^i)
+		}
+	}
+	if c := s.at(i); c == 'e' || c == 'E' {
+		if c = s.at(i + 1); c == '+' || c == '-' {
+			i++
+		}
+		if i = s.digits(i + 1); i < 0 {
+			return 0, s.unexpected(^i)
+		}
+	}
+	return i, nil
 }
 
-// text gives what a JSON string says, without a copy where it holds no escape.
-func text(rawString []byte) []byte {
-	inner := rawString[1 : len(rawString)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return inner
+// digits reads one digit or more. It gives the complement of i when there is
+// none.
+func (s *scanner) digits(i int) int {
+	start := i
+	for i < len(s.raw) && isDigit(s.raw[i]) {
+		i++
 	}
-	// A lone surrogate makes an error beside the usable rest: it reads as U+FFFD.
-	out, _ := jsontext.AppendUnquote(nil, rawString)
-	return out
+	if i == start {
+		return ^i
+	}
+	return i
 }
+
+// string reads a string (RFC 8259 §7).
+func (s *scanner) string(start int) (int, error) {
+	raw := s.raw
+	for i := start + 1; i < len(raw); {
+		if i+8 <= len(raw) {
+			special := specialBytes(binary.LittleEndian.Uint64(raw[i:]))
+			if special == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(special) / 8
+		}
+		switch c := raw[i]; {
+		case c == '"':
+			return i + 1, nil
+		case c == '\\':
+			n := escapeLength(raw[i:])
+			if n == 0 {
+				return 0, s.unexpected(i)
+			}
+			i += n
+		case c < ' ':
+			return 0, s.malformed("a string holds a control character; write it as an escape", i)
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRune(raw[i:])
+			if r == utf8.RuneError && n == 1 {
+				return 0, s.malformed("the body is not valid UTF-8; send it as UTF-8", i)
+			}
+			i += n
+		default:
+			i++
+		}
+	}
+	return 0, s.unexpected(len(raw))
+}
+
+// specialBytes marks with their high bit those of eight bytes that are not
+// plain text inside a string: quotes, backslashes, control characters and what
+// is not ASCII. The lowest mark is right; a borrow may set marks above it.
+func specialBytes(eight uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quotes := eight ^ ones*'"'
+	backslashes := eight ^ ones*'\\'
+	return ((quotes - ones) | (backslashes - ones) | (eight - ones*' ') | eight) & highs
+}
+
+// escapeLength gives the length of the escape that raw begins with, 0 when it
+// is none.
+func escapeLength(raw []byte) int {
+	if len(raw) < 2 {
+		return 0
+	}
+	switch raw[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(raw[2:]); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+func (s *scanner) skipBlanks(i int) int {
+	for i < len(s.raw) && isBlank(s.raw[i]) {
+		i++
+	}
+	return i
+}
+
+// at gives the byte at i, 0 past the end. No JSON value begins with 0.
+func (s *scanner) at(i int) byte {
+	if i < len(s.raw) {
+		return s.raw[i]
+	}
+	return 0
+}
+
+func (s *scanner) unexpected(i int) error {
+	if len(bytes.TrimRight(s.raw, " \t\r\n")) <= i {
+		return s.malformed("the JSON ends too early; send the whole value", len(s.raw))
+	}
+	return s.malformed("the body is not valid JSON; send one JSON value", i)
+}
+
+func (s *scanner) twice(i int) error {
+	return s.malformed("a key stands twice in one object; send each key once", i)
+}
+
+func (s *scanner) malformed(problem string, i int) error {
+	return &MalformedError{Problem: problem, Offset: int64(i)}
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isNull(raw []byte) bool   { return len(raw) > 0 && raw[0] == 'n' }
-func isNumber(raw []byte) bool {
-	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
-}
+func isNumber(raw []byte) bool { return len(raw) > 0 && (raw[0] == '-' || isDigit(raw[0])) }

@@ -70,9 +70,7 @@ func DecodeScript(raw []byte, now time.Time) (*Script, error) {
 			s.state = appendMember(s.state, m.rawName, m.value)
 		}
 	}
-	if err := s.read(script, &f); err != nil {
-		return nil, err
-	}
+	s.read(script, &f)
 	s.check(now, &f)
 	if len(f.list) > 0 {
 		return nil, &InvalidError{Faults: f.list, Attempts: 1}
@@ -80,26 +78,25 @@ func DecodeScript(raw []byte, now time.Time) (*Script, error) {
 	return s, nil
 }
 
-func (s *Script) read(script []byte, f *faults) error {
+func (s *Script) read(script []byte, f *faults) {
 	switch {
 	case len(script) == 0 || isNull(script):
 		f.add("script", "required", "is missing: send what each call gives, such as [429, 503, 200]")
-		return nil
+		return
 	case !isArray(script):
 		s.add(script, "script", f)
-		return nil
+		return
 	}
-	err := elements(script, func(n int, value []byte) {
+	eachElement(script, func(n int, value []byte) {
 		if n < MaxScript {
 			s.add(value, fmt.Sprintf("script.%d", n), f)
 		} else if n == MaxScript {
 			f.add("script", "max", fmt.Sprintf("must have at most %d entries: use repeat", MaxScript))
 		}
 	})
-	if err == nil && len(s.entries) == 0 && len(f.list) == 0 {
+	if len(s.entries) == 0 && len(f.list) == 0 {
 		f.add("script", "min", "must have at least one entry, such as 200")
 	}
-	return err
 }
 
 // add reads one entry. An entry that is not valid is kept empty, so that the

@@ -1,5 +1,7 @@
 package envelope
 
+import "bytes"
+
 // eachMember calls f with every member of an object that the scanner has read:
 // the text is known to be sound, so finding where each value ends is all that
 // is left to do. The name comes as it was written, quotes included.
@@ -12,6 +14,18 @@ func eachMember(object []byte, f func(rawName, value []byte)) {
 		f(rawName, object[i:end])
 		if i = skipBlanks(object, end); object[i] == ',' {
 			i = skipBlanks(object, i+1)
+		}
+	}
+}
+
+// eachElement calls f with every element of an array that the scanner has read.
+func eachElement(array []byte, f func(index int, value []byte)) {
+	i := skipBlanks(array, 1)
+	for n := 0; array[i] != ']'; n++ {
+		end := valueEnd(array, i)
+		f(n, array[i:end])
+		if i = skipBlanks(array, end); array[i] == ',' {
+			i = skipBlanks(array, i+1)
 		}
 	}
 }
@@ -57,3 +71,24 @@ func skipBlanks(raw []byte, i int) int {
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// stringEnd gives the offset of the quote that closes the string opened at
+// start, or the end of the text.
+func stringEnd(raw []byte, start int) int {
+	for i := start + 1; i < len(raw); {
+		q := bytes.IndexByte(raw[i:], '"')
+		if q < 0 {
+			break
+		}
+		i += q
+		backslashes := 0
+		for raw[i-1-backslashes] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return i
+		}
+		i++
+	}
+	return len(raw)
+}
