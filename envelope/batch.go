@@ -74,6 +74,8 @@ func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each
 // and gives the offset of its end.
 func (e *Element) decode(s *scanner, i int, outer, inner *Item, now time.Time) (end int, err error) {
 	outer.clear()
+	inner.clear()
+	outer.inner = inner
 	*e = Element{Item: outer}
 	if end, err = outer.read(s, i); err != nil {
 		return 0, err
@@ -89,8 +91,6 @@ func (e *Element) decode(s *scanner, i int, outer, inner *Item, now time.Time) (
 				{Field: "json", Rule: "object", Message: "json is not an object; send the item's fields as one object"}}}
 			return end, nil
 		}
-		inner.clear()
-		inner.split(value)
 		e.Item = inner
 	}
 	if err := e.Item.interpret(now); err != nil && !errors.As(err, &e.Invalid) {

@@ -52,7 +52,7 @@ func FuzzScan(f *testing.F) {
 	}
 	for _, seed := range []string{`-0`, `-`, `01`, `1.`, `1.e1`, `1e`, `1E+`, `-0.5e-07`, `tru`, `nul`, `falsey`, `[1,]`, `[,1]`, `{"a":1,}`, `{,}`,
 		`"\u12"`, `"\ud83d\ude00"`, `"\ude00"`, `"1234567\"8"`, "\"1234567\x1f\"", "\"1234567é\"", "\"\xe2\x82\"", `"\x"`, `"`, `"\`, ` [ 1 , { "a" : 2 } ] `,
-		`{"\ud83d":1,"\ude00":2}`, `{"\ud83d\ude00":1,"😀":2}`, `{"` + strings.Repeat("a", 20) + `":1,"` + strings.Repeat("a", 20) + `":1}`, members(100, "k%d") + "{}"} {
+		`{"\ud83d":1,"\ude00":2}`, `{"\ud83d\ude00":1,"😀":2}`, `{"` + strings.Repeat("a", 20) + `":1,"` + strings.Repeat("a", 20) + `":1}`, objectOf(100, "k%d") + "{}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -84,8 +84,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// members is an object of n members, named by the format.
-func members(n int, format string) string {
+// objectOf is an object of n members, named by the format.
+func objectOf(n int, format string) string {
 	var out strings.Builder
 	for i := range n {
 		fmt.Fprintf(&out, `,"`+format+`":%d`, i, i)
@@ -103,7 +103,7 @@ func TestNamesThatStandTwice(t *testing.T) {
 		for _, n := range []int{1, 2, fewNames - 1, fewNames, fewNames + 1, fewNames + 2, 100, 5000} {
 			for _, twice := range []int{0, n / 2, n - 1} {
 				t.Run(fmt.Sprintf("%s, %d of %d", name, twice, n), func(t *testing.T) {
-					object := members(n, format)
+					object := objectOf(n, format)
 					require.NoError(t, scan([]byte(object)))
 					second := fmt.Sprintf(`"`+format+`"`, twice)
 					ambiguous := []byte(strings.TrimSuffix(object, "}") + "," + second + ":0}")

@@ -17,6 +17,16 @@ type header struct {
 // name may stand in several spellings.
 type headers []header
 
+func (h *headers) takeName(name, rawName []byte) receiver {
+	if len(name) < len(rawName)-2 { // it was written with escapes, and will not stay where it is
+		name = bytes.Clone(name)
+	}
+	*h = append(*h, header{name: name})
+	return nil
+}
+
+func (h *headers) takeValue(value []byte) { (*h)[len(*h)-1].value = value }
+
 // validHeaderValue tells whether a value is a string, a number or an array of
 // strings. null counts as absent, in an array too.
 func validHeaderValue(value []byte) bool {

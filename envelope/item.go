@@ -12,8 +12,18 @@ import (
 type member struct {
 	rawName []byte
 	value   []byte
-	field   field
+	field   field // of an item
 }
+
+// members takes the members of an object.
+type members []member
+
+func (m *members) takeName(_, rawName []byte) receiver {
+	*m = append(*m, member{rawName: rawName})
+	return nil
+}
+
+func (m *members) takeValue(value []byte) { (*m)[len(*m)-1].value = value }
 
 // Item is one decoded n8n item: what the call gave, where the loop stands, and
 // the caller's own members. It points into the text that it was read from.
@@ -31,10 +41,11 @@ type Item struct {
 	WantsExplanation bool
 
 	scan    *scanner
-	members []member
-	place   [numFields]int // 1 + the index in members, 0 when absent
+	members members
+	place   [numFields]int32 // 1 + the index in members, 0 when absent
 	headers headers
-	policy  []member
+	policy  members
+	inner   *Item // takes the members of json, in a batch
 
 	failed   bool // the outcome is an n8n error item
 	dialect  *Dialect
@@ -132,31 +143,25 @@ func (it *Item) read(s *scanner, i int) (end int, err error) {
 	return s.object(i, it)
 }
 
-// split takes the members of an object that the scanner has read.
-func (it *Item) split(object []byte) { eachMember(object, it.addMember) }
-
-func (it *Item) addMember(rawName, value []byte) {
-	f := fieldOf(text(rawName))
-	it.members = append(it.members, member{rawName: rawName, value: value, field: f})
+func (it *Item) takeName(name, rawName []byte) receiver {
+	f := fieldOf(name)
+	it.members = append(it.members, member{rawName: rawName, field: f})
 	if f == callersOwn {
-		return
+		return nil
 	}
-	it.place[f] = len(it.members)
+	it.place[f] = int32(len(it.members))
 	switch {
-	case f == fHeaders && isObject(value):
-		eachMember(value, it.addHeader)
-	case f == fPolicy && isObject(value):
-		eachMember(value, it.addPolicyMember)
+	case f == fHeaders:
+		return &it.headers
+	case f == fPolicy:
+		return &it.policy
+	case f == fJSON && it.inner != nil:
+		return it.inner
 	}
+	return nil
 }
 
-func (it *Item) addHeader(rawName, value []byte) {
-	it.headers = append(it.headers, header{name: text(rawName), value: value})
-}
-
-func (it *Item) addPolicyMember(rawName, value []byte) {
-	it.policy = append(it.policy, member{rawName: rawName, value: value})
-}
+func (it *Item) takeValue(value []byte) { it.members.takeValue(value) }
 
 // get gives the value of a contract field; ok is false when it is absent or
 // null.

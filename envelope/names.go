@@ -43,25 +43,28 @@ func (n *openNames) release() {
 // open begins an object and gives the mark for its names.
 func (n *openNames) open() (first int) { return len(n.list) }
 
-// add takes the name that was written from start to end, quotes included. It
-// gives false when it sees that the object has it already; close sees the rest.
-func (n *openNames) add(first, start, end int) bool {
+// add takes the name that was written from start to end, quotes included, and
+// gives what it says. isNew is false when it is seen that the object has it
+// already; close sees the rest.
+func (n *openNames) add(first, start, end int, escaped bool) (text []byte, isNew bool) {
 	name := openName{written: int32(start), start: int32(start + 1), end: int32(end - 1)}
-	if inner := n.raw[name.start:name.end]; bytes.IndexByte(inner, '\\') >= 0 {
+	if escaped {
+		inner := n.raw[name.start:name.end]
 		name.start = int32(len(n.decoded))
 		n.decoded = appendUnescaped(n.decoded, inner)
 		name.end, name.isDecoded = int32(len(n.decoded)), true
 	}
-	name.sum = sumOf(n.text(&name))
+	text = n.text(&name)
+	name.sum = sumOf(text)
 	if open := n.list[first:]; len(open) <= fewNames {
 		for i := range open {
-			if open[i].sum == name.sum && n.compare(&open[i], &name) == 0 {
-				return false
+			if open[i].sum == name.sum && bytes.Equal(n.text(&open[i]), text) {
+				return text, false
 			}
 		}
 	}
 	n.list = append(n.list, name)
-	return true
+	return text, true
 }
 
 // close ends the object that began at the mark. It gives the offset of a name

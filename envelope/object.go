@@ -6,7 +6,7 @@ import "slices"
 // fault keeps it for Err, so that all of them are told at once. A field that
 // no method has asked for is a fault too. null counts as absent.
 type Object struct {
-	members []member
+	members members
 	path    string // before a field's name in faults, with the dot
 	asked   []string
 	faults  faults
@@ -15,31 +15,29 @@ type Object struct {
 // DecodeObject reads one JSON object, the whole of raw, which must not change
 // while the object is in use. It gives a *MalformedError when raw is not one.
 func DecodeObject(raw []byte) (*Object, error) {
+	o := new(Object)
+	if err := o.read(raw); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *Object) read(raw []byte) error {
 	s := new(scanner)
 	i, err := s.start(raw)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if raw[i] != '{' {
 		if _, err := s.value(i); err != nil {
-			return nil, err
+			return err
 		}
-		return nil, &MalformedError{Problem: "the body is not a JSON object; send the fields as one object", Offset: -1}
+		return &MalformedError{Problem: "the body is not a JSON object; send the fields as one object", Offset: -1}
 	}
-	o := new(Object)
-	if i, err = s.object(i, o); err != nil {
-		return nil, err
+	if i, err = s.object(i, &o.members); err != nil {
+		return err
 	}
-	return o, s.end(i)
-}
-
-// split takes the members of an object that the scanner has read.
-func (o *Object) split(object []byte) {
-	eachMember(object, o.addMember)
-}
-
-func (o *Object) addMember(rawName, value []byte) {
-	o.members = append(o.members, member{rawName: rawName, value: value})
+	return s.end(i)
 }
 
 // Err gives an *InvalidError with every fault that was found, nil when there
@@ -129,3 +127,24 @@ func (o *Object) get(name string) (value []byte, ok bool) {
 }
 
 func (o *Object) fault(name, rule, message string) { o.faults.add(o.path+name, rule, message) }
+
+// elements calls each with every element of a JSON array.
+func elements(array []byte, each func(index int, value []byte)) error {
+	s := new(scanner)
+	i, err := s.start(array)
+	if err != nil {
+		return err
+	}
+	i, more, err := s.openArray(i)
+	for n := 0; more; n++ {
+		end, err := s.value(i)
+		if err != nil {
+			return err
+		}
+		each(n, array[i:end])
+		if i, more, err = s.nextElement(end); err != nil {
+			return err
+		}
+	}
+	return err
+}

@@ -22,15 +22,20 @@ const MaxDepth = 1000
 //
 // Its methods take the offset where a thing begins and give the one after it.
 type scanner struct {
-	raw   []byte
-	depth int
-	names openNames
+	raw     []byte
+	depth   int
+	names   openNames
+	escaped bool // the last string, or one before it, holds an escape
 }
 
-// receiver takes the members of an object. The name comes as it was written,
-// quotes included.
+// receiver takes the members of an object.
 type receiver interface {
-	addMember(rawName, value []byte)
+	// takeName takes the name of the next member, as it reads and as it was
+	// written, quotes included. It gives who takes the members of the value,
+	// should that be an object; nil for nobody. name is good until the next text.
+	takeName(name, rawName []byte) receiver
+	// takeValue takes the value of the member that was named last.
+	takeValue(value []byte)
 }
 
 // start begins a text and gives the offset of its value.
@@ -87,32 +92,19 @@ func (s *scanner) object(i int, r receiver) (int, error) {
 		return 0, err
 	}
 	first := s.names.open()
-	if i = s.skipBlanks(i + 1); s.at(i) != '}' {
-		for {
-			nameStart := i
-			nameEnd, err := s.name(i, first)
-			if err != nil {
-				return 0, err
-			}
-			if i = s.skipBlanks(nameEnd); s.at(i) != ':' {
-				return 0, s.unexpected(i)
-			}
-			start := s.skipBlanks(i + 1)
-			end, err := s.value(start)
-			if err != nil {
-				return 0, err
-			}
-			if r != nil {
-				r.addMember(s.raw[nameStart:nameEnd], s.raw[start:end])
-			}
-			if i = s.skipBlanks(end); s.at(i) != ',' {
-				break
-			}
-			i = s.skipBlanks(i + 1)
+	i = s.skipBlanks(i + 1)
+	for more := s.at(i) != '}'; more; {
+		var err error
+		if i, err = s.member(i, first, r); err != nil {
+			return 0, err
 		}
-		if s.at(i) != '}' {
-			return 0, s.unexpected(i)
+		if i = s.skipBlanks(i); s.at(i) != ',' {
+			break
 		}
+		i = s.skipBlanks(i + 1)
+	}
+	if s.at(i) != '}' {
+		return 0, s.unexpected(i)
 	}
 	if at := s.names.close(first); at >= 0 {
 		return 0, s.twice(at)
@@ -121,19 +113,39 @@ func (s *scanner) object(i int, r receiver) (int, error) {
 	return i + 1, nil
 }
 
-// name reads the name of a member. first is what names.open gave for its object.
-func (s *scanner) name(i, first int) (int, error) {
+// member reads a name and its value. first is what names.open gave for their
+// object.
+func (s *scanner) member(i, first int, r receiver) (int, error) {
 	if s.at(i) != '"' {
 		return 0, s.unexpected(i)
 	}
-	end, err := s.string(i)
+	s.escaped = false
+	nameEnd, err := s.string(i)
 	if err != nil {
 		return 0, err
 	}
-	if !s.names.add(first, i, end) {
+	name, isNew := s.names.add(first, i, nameEnd, s.escaped)
+	if !isNew {
 		return 0, s.twice(i)
 	}
-	return end, nil
+	var inside receiver
+	if r != nil {
+		inside = r.takeName(name, s.raw[i:nameEnd])
+	}
+	if i = s.skipBlanks(nameEnd); s.at(i) != ':' {
+		return 0, s.unexpected(i)
+	}
+	start := s.skipBlanks(i + 1)
+	var end int
+	if s.at(start) == '{' {
+		end, err = s.object(start, inside)
+	} else {
+		end, err = s.value(start)
+	}
+	if err == nil && r != nil {
+		r.takeValue(s.raw[start:end])
+	}
+	return end, err
 }
 
 // array reads an array.
@@ -249,6 +261,7 @@ func (s *scanner) string(start int) (int, error) {
 				return 0, s.unexpected(i)
 			}
 			i += n
+			s.escaped = true
 		case c < ' ':
 			return 0, s.malformed("a string holds a control character; write it as an escape", i)
 		case c >= utf8.RuneSelf:
@@ -328,3 +341,5 @@ func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isNull(raw []byte) bool   { return len(raw) > 0 && raw[0] == 'n' }
 func isNumber(raw []byte) bool { return len(raw) > 0 && (raw[0] == '-' || isDigit(raw[0])) }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

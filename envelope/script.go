@@ -70,7 +70,9 @@ func DecodeScript(raw []byte, now time.Time) (*Script, error) {
 			s.state = appendMember(s.state, m.rawName, m.value)
 		}
 	}
-	s.read(script, &f)
+	if err := s.read(script, &f); err != nil {
+		return nil, err
+	}
 	s.check(now, &f)
 	if len(f.list) > 0 {
 		return nil, &InvalidError{Faults: f.list, Attempts: 1}
@@ -78,25 +80,26 @@ func DecodeScript(raw []byte, now time.Time) (*Script, error) {
 	return s, nil
 }
 
-func (s *Script) read(script []byte, f *faults) {
+func (s *Script) read(script []byte, f *faults) error {
 	switch {
 	case len(script) == 0 || isNull(script):
 		f.add("script", "required", "is missing: send what each call gives, such as [429, 503, 200]")
-		return
+		return nil
 	case !isArray(script):
 		s.add(script, "script", f)
-		return
+		return nil
 	}
-	eachElement(script, func(n int, value []byte) {
+	err := elements(script, func(n int, value []byte) {
 		if n < MaxScript {
 			s.add(value, fmt.Sprintf("script.%d", n), f)
 		} else if n == MaxScript {
 			f.add("script", "max", fmt.Sprintf("must have at most %d entries: use repeat", MaxScript))
 		}
 	})
-	if len(s.entries) == 0 && len(f.list) == 0 {
+	if err == nil && len(s.entries) == 0 && len(f.list) == 0 {
 		f.add("script", "min", "must have at least one entry, such as 200")
 	}
+	return err
 }
 
 // add reads one entry. An entry that is not valid is kept empty, so that the
@@ -134,7 +137,10 @@ func (s *Script) end() int64 {
 
 func (s *Script) addObject(value []byte, path string, e *scriptEntry, f *faults) {
 	o := &Object{path: path + "."}
-	o.split(value)
+	if err := o.read(value); err != nil { // it has been read before: cannot fail
+		f.add(path, "one_of", scriptForms)
+		return
+	}
 	if repeat, ok := o.get("repeat"); ok {
 		if stringOrEmpty(repeat) == "always" {
 			e.last = math.MaxInt64
