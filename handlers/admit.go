@@ -14,7 +14,7 @@ func (s *server) admit(c *gin.Context) {
 		return
 	}
 	defer body.release()
-	it, err := envelope.DecodeAdmit(body.Bytes(), s.Now())
+	it, err := envelope.DecodeAdmit(body.text, s.Now())
 	if err != nil {
 		refuse(c, err)
 		return
@@ -29,6 +29,6 @@ func (s *server) admit(c *gin.Context) {
 	recorderOf(c).admit(it, &a)
 	answer := newBuffer()
 	defer answer.release()
-	answer.set(it.AppendAdmission(answer.AvailableBuffer(), &a))
-	writeJSON(c, answer.Bytes())
+	answer.text = it.AppendAdmission(answer.text, &a)
+	writeJSON(c, answer.text)
 }

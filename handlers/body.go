@@ -1,8 +1,8 @@
 package handlers
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -12,27 +12,58 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// buffer is a pooled byte buffer.
-type buffer struct{ bytes.Buffer }
+// buffer is a pooled piece of text.
+type buffer struct{ text []byte }
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
-// maxPooled is the largest buffer that is kept: one giant body must not stay
-// in memory for ever.
-const maxPooled = 4 << 20
+const (
+	// leastBuffer is what a new buffer holds: a usual item and its answer.
+	leastBuffer = 4 << 10
+	// mostAnnounced is the most that is set aside for a body before any of it
+	// has come: its length is the caller's word.
+	mostAnnounced = 64 << 10
+	// maxPooled is the largest buffer that is kept: one giant body must not stay
+	// in memory for ever.
+	maxPooled = 8 << 20
+)
 
 func newBuffer() *buffer { return buffers.Get().(*buffer) }
 
 func (b *buffer) release() {
-	if b.Cap() > maxPooled {
+	if cap(b.text) > maxPooled {
 		return
 	}
-	b.Reset()
+	b.text = b.text[:0]
 	buffers.Put(b)
 }
 
-// set takes what was appended to AvailableBuffer as the buffer's content.
-func (b *buffer) set(content []byte) { b.Write(content) }
+// readAll reads r to its end. length is what was announced, -1 for nothing.
+func (b *buffer) readAll(r io.Reader, length int64) error {
+	for {
+		if len(b.text) == cap(b.text) {
+			b.grow(length)
+		}
+		n, err := r.Read(b.text[len(b.text):cap(b.text)])
+		b.text = b.text[:len(b.text)+n]
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// grow doubles the buffer, but not past the announced length and the one byte
+// more that shows the end.
+func (b *buffer) grow(length int64) {
+	size := max(2*int64(cap(b.text)), min(length+1, mostAnnounced))
+	if length >= int64(len(b.text)) {
+		size = min(size, length+1)
+	}
+	b.text = append(make([]byte, 0, max(size, leastBuffer)), b.text...)
+}
 
 // readBody reads a JSON body of at most limit bytes. It gives errMedia,
 // a *bodyTooLargeError or errUnread.
@@ -45,12 +76,7 @@ func readBody(c *gin.Context, limit int64) (*buffer, error) {
 		return nil, &bodyTooLargeError{limit: limit}
 	}
 	b := newBuffer()
-	if r.ContentLength > 0 {
-		// The length is the caller's word: no more is set aside on it than a
-		// usual body needs.
-		b.Grow(int(min(r.ContentLength+bytes.MinRead, 64<<10)))
-	}
-	if _, err := b.ReadFrom(http.MaxBytesReader(c.Writer, r.Body, limit)); err != nil {
+	if err := b.readAll(http.MaxBytesReader(c.Writer, r.Body, limit), r.ContentLength); err != nil {
 		b.release()
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
@@ -74,10 +100,18 @@ func isPlain(contentEncoding string) bool {
 	return contentEncoding == "" || strings.EqualFold(contentEncoding, "identity")
 }
 
+// contentTypeJSON is shared by all answers, which do not write to it.
+var contentTypeJSON = []string{"application/json"}
+
+// countedByServer is up to which size net/http counts an answer itself.
+const countedByServer = 2 << 10
+
 func writeJSON(c *gin.Context, body []byte) {
 	h := c.Writer.Header()
-	h["Content-Type"] = []string{"application/json"}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Content-Type"] = contentTypeJSON
+	if len(body) > countedByServer {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
 	c.Writer.WriteHeader(http.StatusOK)
 	_, _ = c.Writer.Write(body) // a caller that has gone away needs no answer
 }

@@ -17,7 +17,7 @@ func (s *server) pace(c *gin.Context) {
 		return
 	}
 	defer body.release()
-	answer, err := envelope.Pace(body.Bytes())
+	answer, err := envelope.Pace(body.text)
 	if err != nil {
 		refuse(c, err)
 		return

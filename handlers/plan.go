@@ -14,7 +14,7 @@ func (s *server) plan(c *gin.Context) {
 		return
 	}
 	defer body.release()
-	it, err := envelope.Decode(body.Bytes(), s.Now())
+	it, err := envelope.Decode(body.text, s.Now())
 	if err != nil {
 		refuse(c, err)
 		return
@@ -23,6 +23,6 @@ func (s *server) plan(c *gin.Context) {
 	s.reportToGate(c.Request.Context(), it)
 	answer := newBuffer()
 	defer answer.release()
-	answer.set(s.appendAnswer(answer.AvailableBuffer(), it, recorderOf(c).plan))
-	writeJSON(c, answer.Bytes())
+	answer.text = s.appendAnswer(answer.text, it, recorderOf(c))
+	writeJSON(c, answer.text)
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -26,18 +27,17 @@ func (s *server) planBatch(c *gin.Context) {
 	defer body.release()
 	answer := newBuffer()
 	defer answer.release()
-	answer.Grow(body.Len())
-	out := append(answer.AvailableBuffer(), '[')
+	// A retry is longer than its item.
+	answer.text = append(slices.Grow(answer.text, len(body.text)*3/2), '[')
 	first, gateAnswers := true, true
 	reports, cancel := context.WithTimeout(c.Request.Context(), maxReports)
 	defer cancel()
 	r := recorderOf(c)
 	r.batch = true
-	record := r.tally.add
-	appendAnswer := func(dst []byte, it *envelope.Item) []byte { return s.appendAnswer(dst, it, record) }
-	err = envelope.DecodeBatch(c.Request.Context(), body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
+	appendAnswer := func(dst []byte, it *envelope.Item) []byte { return s.appendAnswer(dst, it, r) }
+	err = envelope.DecodeBatch(c.Request.Context(), body.text, s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
-			out = append(out, ',')
+			answer.text = append(answer.text, ',')
 		}
 		first = false
 		if e.Invalid != nil {
@@ -46,7 +46,7 @@ func (s *server) planBatch(c *gin.Context) {
 			// A gate that is down is asked once, not ten thousand times.
 			gateAnswers = s.reportToGate(reports, e.Item)
 		}
-		out = e.Append(out, appendAnswer)
+		answer.text = e.Append(answer.text, appendAnswer)
 	})
 	if errors.Is(err, context.Canceled) {
 		c.Abort() // nobody is there to read an answer
@@ -56,6 +56,6 @@ func (s *server) planBatch(c *gin.Context) {
 		refuse(c, err)
 		return
 	}
-	answer.set(append(out, ']'))
-	writeJSON(c, answer.Bytes())
+	answer.text = append(answer.text, ']')
+	writeJSON(c, answer.text)
 }

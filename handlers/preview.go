@@ -23,7 +23,7 @@ func (s *server) preview(c *gin.Context) {
 	}
 	defer body.release()
 	now := s.Now()
-	script, err := envelope.DecodeScript(body.Bytes(), now)
+	script, err := envelope.DecodeScript(body.text, now)
 	if err != nil {
 		refuse(c, err)
 		return

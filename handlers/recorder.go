@@ -22,9 +22,10 @@ type recorder struct {
 	key       string            // the name of the API key, "" when none was asked for
 	errorCode string            // of a refusal
 
+	decision planner.Decision // about the item at hand
+
 	// One item that was planned.
 	planned     bool
-	decision    planner.Decision
 	lastStatus  int
 	floorSource string
 	taskID      string
@@ -55,11 +56,14 @@ func (r *recorder) release(c *gin.Context) {
 // recorderOf gives the call's recorder.
 func recorderOf(c *gin.Context) *recorder { return c.Writer.(*recorder) }
 
-// plan keeps the decision about one item.
-func (r *recorder) plan(it *envelope.Item, d *planner.Decision) {
+// plan counts the decision about one item and, when the call is about no other,
+// keeps what the log line tells.
+func (r *recorder) plan(it *envelope.Item) {
+	r.tally.add(it, &r.decision)
+	if r.batch {
+		return
+	}
 	r.planned = true
-	r.tally.add(it, d)
-	r.decision = *d
 	r.lastStatus, r.floorSource, r.taskID = it.Outcome.Status, it.FloorSource(), it.TaskID
 }
 

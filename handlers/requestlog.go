@@ -13,6 +13,9 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
+// Random bytes for request ids are drawn many at a time: the ids are no secret.
+func init() { uuid.EnableRandPool() }
+
 // observe writes one log line a call and counts it. It stands around everything
 // else, so that a refusal and a panic are told as well.
 //
@@ -42,11 +45,11 @@ func (s *server) observe() gin.HandlerFunc {
 			endSpan(span, c, r)
 			r.span = span.SpanContext()
 		}
-		s.log(c, r, took)
+		s.log(c, r, start, took)
 	}
 }
 
-func (s *server) log(c *gin.Context, r *recorder, took time.Duration) {
+func (s *server) log(c *gin.Context, r *recorder, start time.Time, took time.Duration) {
 	level := logLevel(c, r)
 	if !s.Log.Enabled(context.Background(), level) {
 		return
@@ -73,9 +76,12 @@ func (s *server) log(c *gin.Context, r *recorder, took time.Duration) {
 	if r.batch && r.errorCode == "" {
 		add(slog.GroupAttrs("decisions", r.tally.byDecision()...))
 	}
-	// A group without a name stands in the line as its members do, and the
-	// logger need not copy them.
-	s.Log.LogAttrs(context.Background(), level, "request", slog.Attr{Value: slog.GroupValue(r.attrs...)})
+	// Straight to the handler: the logger would look for the line of code that
+	// calls it, and for the time again. A group without a name stands in the line
+	// as its members do, and need not be copied.
+	record := slog.NewRecord(start.Add(took), level, "request", 0)
+	record.AddAttrs(slog.Attr{Value: slog.GroupValue(r.attrs...)})
+	_ = s.Log.Handler().Handle(context.Background(), record) // there is nowhere left to tell that the log is gone
 }
 
 // describePlan tells what was decided about one item.

@@ -99,15 +99,14 @@ func get(r gin.IRoutes, path string, h gin.HandlerFunc) {
 	r.HEAD(path, h)
 }
 
-// appendAnswer plans one item, tells record what was decided and appends the
-// answer.
-func (s *server) appendAnswer(dst []byte, it *envelope.Item, record func(*envelope.Item, *planner.Decision)) []byte {
+// appendAnswer plans one item, records what was decided and appends the answer.
+func (s *server) appendAnswer(dst []byte, it *envelope.Item, r *recorder) []byte {
 	in := it.Input(s.Draws)
-	d := planner.Plan(&in)
-	record(it, &d)
+	r.decision = planner.Plan(&in)
+	r.plan(it)
 	var explanation []byte
 	if it.WantsExplanation {
-		explanation = it.Explanation(&d)
+		explanation = it.Explanation(&r.decision)
 	}
-	return it.AppendAnswer(dst, &d, explanation)
+	return it.AppendAnswer(dst, &r.decision, explanation)
 }
