@@ -73,8 +73,10 @@ func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each
 // decode reads the element that begins at i into the items that it is given,
 // and gives the offset of its end.
 func (e *Element) decode(s *scanner, i int, outer, inner *Item, now time.Time) (end int, err error) {
+	if outer.place[fJSON] != 0 { // the element before may have used it
+		inner.clear()
+	}
 	outer.clear()
-	inner.clear()
 	outer.inner = inner
 	*e = Element{Item: outer}
 	if end, err = outer.read(s, i); err != nil {

@@ -47,15 +47,11 @@ func (it *Item) interpretAdmit(now time.Time) error {
 func (it *Item) readRest(failed *failure, now time.Time, f *faults) policyExtras {
 	it.readState(f)
 	it.readRequest(failed, f)
-	extras := policyExtras{dialect: DefaultDialect}
-	it.Policy = planner.DefaultPolicy()
-	if value, ok := it.get(fPolicy); ok {
-		if isObject(value) {
-			it.Policy, extras = readPolicy(it.policy, now, f)
-		} else {
-			f.add("policy", "object", "must be an object")
-		}
+	if value, ok := it.get(fPolicy); ok && !isObject(value) {
+		f.add("policy", "object", "must be an object")
 	}
+	var extras policyExtras
+	it.Policy, extras = readPolicy(it.policy, now, f)
 	it.WantsExplanation, it.dialect = extras.explain, extras.dialect
 	if it.Policy.Jitter == planner.JitterDecorrelated {
 		it.State.LastWait = it.optionalSeconds(fWaitSeconds, "wait_seconds", f)

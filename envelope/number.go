@@ -109,8 +109,8 @@ func digits(s string) bool {
 // appendNumber writes a float as JavaScript and JSON do: 2, not 2.0; 0.5; no
 // exponent below 1e21.
 func appendNumber(dst []byte, f float64) []byte {
-	if f == 0 {
-		return append(dst, '0') // never -0
+	if whole := int64(f); float64(whole) == f && -1<<53 < whole && whole < 1<<53 { // the common case, and 0 for -0
+		return strconv.AppendInt(dst, whole, 10)
 	}
 	format := byte('f')
 	if abs := math.Abs(f); abs < 1e-6 || abs >= 1e21 {

@@ -34,8 +34,9 @@ var jitterNames = map[string]planner.Jitter{
 	"equal": planner.JitterEqual, "decorrelated": planner.JitterDecorrelated,
 }
 
-// readPolicy reads the members of the policy object. A field that is not known
-// is a fault: a misspelt limit must not be silently no limit.
+// readPolicy reads the members of the policy object; none give the default
+// policy. A field that is not known is a fault: a misspelt limit must not be
+// silently no limit.
 func readPolicy(members []member, now time.Time, f *faults) (planner.Policy, policyExtras) {
 	p := planner.DefaultPolicy()
 	extras := policyExtras{dialect: DefaultDialect}

@@ -35,12 +35,12 @@ type Policy struct {
 }
 
 // DefaultPolicy is the policy of an item that brings none.
-func DefaultPolicy() Policy {
-	return Policy{
-		RetryStatuses: NewStatusSet(408, 425, 429, 500, 502, 503, 504),
-		MaxWait:       math.Inf(1),
-		UntilDeadline: math.Inf(1),
-	}
+func DefaultPolicy() Policy { return defaultPolicy }
+
+var defaultPolicy = Policy{
+	RetryStatuses: NewStatusSet(408, 425, 429, 500, 502, 503, 504),
+	MaxWait:       math.Inf(1),
+	UntilDeadline: math.Inf(1),
 }
 
 // StatusSet is a set of HTTP status codes, 0 to 639, as a value.
