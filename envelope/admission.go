@@ -39,34 +39,42 @@ var admissionFields = []field{fErrorCode, fDecision, fNextRequest, fWaitSeconds,
 
 func (s admissionState) fields() []field { return admissionFields }
 
-// drops takes out the mark of an earlier answer that was let pass.
-func (s admissionState) drops(m *member) bool { return m.field == fGateBypassed && !s.a.Bypassed }
-
-func (s admissionState) appendSet(dst []byte, f field) (out []byte, set bool) {
-	waits := s.a.Verb == Wait
+// fateOf: a go clears the code of the wait before it, and adds none; the mark of
+// an earlier answer that was let pass does not come back.
+func (s admissionState) fateOf(f field) fate {
+	set := false
 	switch f {
+	case fDecision, fNextRequest, fWaitSeconds, fPermit:
+		set = true
 	case fErrorCode:
-		// A go clears the code of the wait before it, and adds none.
-		if !waits && s.it.place[fErrorCode] == 0 {
-			return dst, false
-		}
-		return appendCode(dst, s.a.Code), true
-	case fDecision:
-		return append(append(append(dst, '"'), s.a.Verb...), '"'), true
-	case fNextRequest:
-		return strconv.AppendBool(dst, !waits), true
-	case fWaitSeconds:
-		return appendNumber(dst, s.a.Wait), true
+		set = s.a.Verb == Wait || s.it.place[fErrorCode] != 0
 	case fElapsedWait:
-		if waits {
-			return appendNumber(dst, s.it.State.Elapsed+s.a.Wait), true
-		}
-	case fPermit:
-		return append(append(append(dst, '"'), s.a.Permit...), '"'), true
+		set = s.a.Verb == Wait
 	case fGateBypassed:
-		if s.a.Bypassed {
-			return append(dst, "true"...), true
+		if set = s.a.Bypassed; !set {
+			return goes
 		}
 	}
-	return dst, false
+	if set {
+		return isSet
+	}
+	return stays
+}
+
+func (s admissionState) appendValue(dst []byte, f field) []byte {
+	switch f {
+	case fErrorCode:
+		return appendCode(dst, s.a.Code)
+	case fDecision:
+		return append(append(append(dst, '"'), s.a.Verb...), '"')
+	case fNextRequest:
+		return strconv.AppendBool(dst, s.a.Verb != Wait)
+	case fWaitSeconds:
+		return appendNumber(dst, s.a.Wait)
+	case fElapsedWait:
+		return appendNumber(dst, s.it.State.Elapsed+s.a.Wait)
+	case fPermit:
+		return append(append(append(dst, '"'), s.a.Permit...), '"')
+	}
+	return append(dst, "true"...) // fGateBypassed
 }

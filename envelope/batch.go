@@ -24,6 +24,7 @@ type Element struct {
 	Invalid *InvalidError // set when the item is not valid; then only Append may be used
 
 	outer *Item // the n8n item around it, nil for a flat one
+	at    span  // where the element was written
 }
 
 // DecodeBatch reads the body of POST /v1/plan/batch and calls each with every
@@ -77,11 +78,11 @@ func (e *Element) decode(s *scanner, i int, outer, inner *Item, now time.Time) (
 		inner.clear()
 	}
 	outer.clear()
-	outer.inner = inner
-	*e = Element{Item: outer}
+	outer.inner, inner.raw = inner, s.raw
 	if end, err = outer.read(s, i); err != nil {
 		return 0, err
 	}
+	*e = Element{Item: outer, at: span{int32(i), int32(end)}}
 	if s.raw[i] != '{' {
 		e.Invalid = &InvalidError{Attempts: 1, Faults: []Fault{
 			{Field: "", Rule: "object", Message: "the item is not an object; send its fields as one object"}}}
@@ -117,21 +118,10 @@ func (e *Element) Append(dst []byte, answer func(dst []byte, it *Item) []byte) [
 	if e.outer == nil {
 		return e.appendBare(dst, answer)
 	}
-	for i := range e.outer.members {
-		m := &e.outer.members[i]
-		if i == 0 {
-			dst = append(dst, '{')
-		} else {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, m.rawName...), ':')
-		if m.field == fJSON {
-			dst = e.appendBare(dst, answer)
-		} else {
-			dst = append(dst, m.value...)
-		}
-	}
-	return append(dst, '}')
+	json := e.outer.members[e.outer.place[fJSON]-1].value
+	dst = append(dst, e.outer.raw[e.at.start:json.start]...)
+	dst = e.appendBare(dst, answer)
+	return append(dst, e.outer.raw[json.end:e.at.end]...)
 }
 
 // appendBare appends the answer without an n8n item around it.

@@ -48,47 +48,50 @@ var retryFields = []field{fErrorCode, fAttempts, fLastStatus, fDecision, fNextRe
 
 func (s retryState) fields() []field { return retryFields }
 
-func (s retryState) drops(m *member) bool { return s.it.consumed(m) }
-
-func (s retryState) appendSet(dst []byte, f field) (out []byte, set bool) {
+// fateOf: an error or a data that is in the next item is a fresh one. After a
+// failure the response that the item still carries belongs to an earlier call.
+func (s retryState) fateOf(f field) fate {
+	gone := false
 	switch f {
-	case fErrorCode:
-		return append(dst, "null"...), true
-	case fAttempts:
-		return strconv.AppendInt(dst, s.d.Attempts, 10), true
-	case fLastStatus:
-		return appendStatus(dst, s.it.Outcome.Status), true
-	case fDecision:
-		return append(dst, `"retry"`...), true
-	case fNextRequest:
-		return append(dst, "true"...), true
-	case fWaitSeconds:
-		return appendNumber(dst, s.d.Wait), true
-	case fElapsedWait:
-		return appendNumber(dst, s.d.ElapsedWait), true
+	case fErrorCode, fAttempts, fLastStatus, fDecision, fNextRequest, fWaitSeconds, fElapsedWait:
+		return isSet
 	case fExplain:
 		if s.explanation != nil {
-			return append(dst, s.explanation...), true
+			return isSet
 		}
+	case fData, fStatusMessage, fError:
+		gone = true
+	case fStatusCode, fHeaders, fBody:
+		gone = s.it.failed
+	case fDetails:
+		gone = s.it.failed && isN8nDetails(s.it.members[s.it.place[f]-1].value.of(s.it.raw))
+	case fPermit, fGateBypassed: // of the call that has ended
+		gone = s.it.Gate != nil
 	}
-	return dst, false
+	if gone {
+		return goes
+	}
+	return stays
 }
 
-// consumed tells whether a member does not come back: an error or a data that
-// is in the next item is then a fresh one. After a failure the response that
-// the item still carries belongs to an earlier call.
-func (it *Item) consumed(m *member) bool {
-	switch m.field {
-	case fData, fStatusMessage, fError:
-		return true
-	case fStatusCode, fHeaders, fBody:
-		return it.failed
-	case fDetails:
-		return it.failed && isN8nDetails(m.value)
-	case fPermit, fGateBypassed: // of the call that has ended
-		return it.Gate != nil
+func (s retryState) appendValue(dst []byte, f field) []byte {
+	switch f {
+	case fErrorCode:
+		return append(dst, "null"...)
+	case fAttempts:
+		return strconv.AppendInt(dst, s.d.Attempts, 10)
+	case fLastStatus:
+		return appendStatus(dst, s.it.Outcome.Status)
+	case fDecision:
+		return append(dst, `"retry"`...)
+	case fNextRequest:
+		return append(dst, "true"...)
+	case fWaitSeconds:
+		return appendNumber(dst, s.d.Wait)
+	case fElapsedWait:
+		return appendNumber(dst, s.d.ElapsedWait)
 	}
-	return false
+	return append(dst, s.explanation...) // fExplain
 }
 
 // isN8nDetails tells the details that HTTP Request 4.5 adds to an error item

@@ -1,15 +1,24 @@
 package envelope
 
-// stateAnswer is an answer that gives the whole item back with some fields set.
+// stateAnswer is an answer that gives the whole item back with some fields
+// changed.
 type stateAnswer interface {
 	// fields are what may be set, in the order in which new ones follow.
 	fields() []field
-	// drops tells whether a member does not come back.
-	drops(m *member) bool
-	// appendSet appends the new value of a field; set is false for one that
-	// stays as it is.
-	appendSet(dst []byte, f field) (out []byte, set bool)
+	// fateOf tells what becomes of a field.
+	fateOf(f field) fate
+	// appendValue appends the new value of a field that is set.
+	appendValue(dst []byte, f field) []byte
 }
+
+// fate is what an answer does with a field.
+type fate uint8
+
+const (
+	stays fate = iota
+	goes       // does not come back
+	isSet      // has a new value
+)
 
 // names are the names of the fields that answers set.
 var names = [numFields]string{
@@ -18,38 +27,56 @@ var names = [numFields]string{
 	fPermit: "permit", fGateBypassed: "gate_bypassed",
 }
 
-// appendState appends the item as s changes it. Members that stay are copied
-// byte for byte; fields that were there keep their place, new ones follow.
+// appendState appends the item as s changes it. What stays is copied byte for
+// byte, members without blanks between them in one piece; fields that were there
+// keep their place, new ones follow.
 func appendState[S stateAnswer](dst []byte, it *Item, s S) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
+	var piece span // members that stay and are not copied yet
 	for i := range it.members {
 		m := &it.members[i]
-		if s.drops(m) {
+		what := stays
+		if m.field != callersOwn {
+			what = s.fateOf(m.field)
+		}
+		if what == goes {
 			continue
 		}
-		if len(dst) > start {
-			dst = append(dst, ',')
+		isCompact := m.value.start == m.name.end+int32(len(":"))
+		if what == stays && isCompact && piece.end > 0 && m.name.start == piece.end+int32(len(",")) {
+			piece.end = m.value.end
+			continue
 		}
-		dst = append(append(dst, m.rawName...), ':')
-		var set bool
-		if dst, set = s.appendSet(dst, m.field); !set {
-			dst = append(dst, m.value...)
+		dst = appendMembers(dst, start, piece.of(it.raw))
+		if piece = (span{}); what == stays && isCompact {
+			piece = span{m.name.start, m.value.end}
+			continue
+		}
+		dst = append(appendMembers(dst, start, m.name.of(it.raw)), ':')
+		if what == isSet {
+			dst = s.appendValue(dst, m.field)
+		} else {
+			dst = append(dst, m.value.of(it.raw)...)
 		}
 	}
+	dst = appendMembers(dst, start, piece.of(it.raw))
 	for _, f := range s.fields() {
-		if it.place[f] != 0 {
-			continue
-		}
-		before := len(dst)
-		if before > start {
-			dst = append(dst, ',')
-		}
-		dst = append(append(append(dst, '"'), names[f]...), '"', ':')
-		var set bool
-		if dst, set = s.appendSet(dst, f); !set {
-			dst = dst[:before]
+		if it.place[f] == 0 && s.fateOf(f) == isSet {
+			if len(dst) > start {
+				dst = append(dst, ',')
+			}
+			dst = append(append(append(dst, '"'), names[f]...), '"', ':')
+			dst = s.appendValue(dst, f)
 		}
 	}
 	return append(dst, '}')
+}
+
+// appendMembers appends a piece of an object whose first member is at start.
+func appendMembers(dst []byte, start int, piece []byte) []byte {
+	if len(piece) > 0 && len(dst) > start {
+		dst = append(dst, ',')
+	}
+	return append(dst, piece...)
 }

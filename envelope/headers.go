@@ -17,15 +17,15 @@ type header struct {
 // name may stand in several spellings.
 type headers []header
 
-func (h *headers) takeName(name, rawName []byte) receiver {
-	if len(name) < len(rawName)-2 { // it was written with escapes, and will not stay where it is
+func (h *headers) takeName(name, _ []byte, at span) receiver {
+	if len(name) < int(at.end-at.start)-2 { // it was written with escapes, and will not stay where it is
 		name = bytes.Clone(name)
 	}
 	*h = append(*h, header{name: name})
 	return nil
 }
 
-func (h *headers) takeValue(value []byte) { (*h)[len(*h)-1].value = value }
+func (h *headers) takeValue(raw []byte, at span) { (*h)[len(*h)-1].value = at.of(raw) }
 
 // validHeaderValue tells whether a value is a string, a number or an array of
 // strings. null counts as absent, in an array too.

@@ -8,22 +8,12 @@ import (
 	"n8n-retry-planner/planner"
 )
 
-// member is one member of an object, name and value as they were written.
-type member struct {
-	rawName []byte
-	value   []byte
-	field   field // of an item
+// itemMember is one member of an item: where its name and its value were
+// written.
+type itemMember struct {
+	name, value span
+	field       field
 }
-
-// members takes the members of an object.
-type members []member
-
-func (m *members) takeName(_, rawName []byte) receiver {
-	*m = append(*m, member{rawName: rawName})
-	return nil
-}
-
-func (m *members) takeValue(value []byte) { (*m)[len(*m)-1].value = value }
 
 // Item is one decoded n8n item: what the call gave, where the loop stands, and
 // the caller's own members. It points into the text that it was read from.
@@ -41,7 +31,8 @@ type Item struct {
 	WantsExplanation bool
 
 	scan    *scanner
-	members members
+	raw     []byte // the text that it was read from
+	members []itemMember
 	place   [numFields]int32 // 1 + the index in members, 0 when absent
 	headers headers
 	policy  members
@@ -127,7 +118,6 @@ func (it *Item) Release() {
 }
 
 func (it *Item) clear() {
-	clear(it.members)
 	clear(it.headers)
 	clear(it.policy)
 	*it = Item{scan: it.scan, members: it.members[:0], headers: it.headers[:0], policy: it.policy[:0]}
@@ -137,15 +127,15 @@ func (it *Item) clear() {
 // any other value. It takes member by member: to split the whole text afterwards
 // would be a second walk through a large body.
 func (it *Item) read(s *scanner, i int) (end int, err error) {
-	if s.at(i) != '{' {
+	if it.raw = s.raw; s.at(i) != '{' {
 		return s.value(i)
 	}
 	return s.object(i, it)
 }
 
-func (it *Item) takeName(name, rawName []byte) receiver {
+func (it *Item) takeName(name, _ []byte, at span) receiver {
 	f := fieldOf(name)
-	it.members = append(it.members, member{rawName: rawName, field: f})
+	it.members = append(it.members, itemMember{name: at, field: f})
 	if f == callersOwn {
 		return nil
 	}
@@ -161,14 +151,15 @@ func (it *Item) takeName(name, rawName []byte) receiver {
 	return nil
 }
 
-func (it *Item) takeValue(value []byte) { it.members.takeValue(value) }
+func (it *Item) takeValue(_ []byte, at span) { it.members[len(it.members)-1].value = at }
 
 // get gives the value of a contract field; ok is false when it is absent or
 // null.
 func (it *Item) get(f field) (value []byte, ok bool) {
 	at := it.place[f]
-	if at == 0 || isNull(it.members[at-1].value) {
+	if at == 0 {
 		return nil, false
 	}
-	return it.members[at-1].value, true
+	value = it.members[at-1].value.of(it.raw)
+	return value, !isNull(value)
 }

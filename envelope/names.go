@@ -15,17 +15,23 @@ type openNames struct {
 	list    []openName
 }
 
-// openName is one name: a sum that equal names share, where it was written, and
-// where what it says lies.
+// openName is one name.
 type openName struct {
-	sum        uint64
-	written    int32
-	start, end int32
-	isDecoded  bool // lies in decoded, not in raw
+	sum       uint64 // equal names have equal sums
+	at        span   // where it was written, quotes included
+	start     int32  // of what it says
+	isDecoded bool   // which is in decoded, not in raw
+	size      int32  // and so long
+}
+
+// namesOfObject are those of one object that is open.
+type namesOfObject struct {
+	first int    // index of the first one in the list
+	seen  uint64 // a bit for each: one whose bit is not there is a new one
 }
 
 // fewNames is up to how many names of an object each new one is compared with
-// all before it. More are sorted when the object ends, so that an object of a
+// those before it. More are sorted when the object ends, so that an object of a
 // million names does not take a million times a million steps.
 const fewNames = 32
 
@@ -40,38 +46,40 @@ func (n *openNames) release() {
 	}
 }
 
-// open begins an object and gives the mark for its names.
-func (n *openNames) open() (first int) { return len(n.list) }
+// open begins an object.
+func (n *openNames) open() namesOfObject { return namesOfObject{first: len(n.list)} }
 
-// add takes the name that was written from start to end, quotes included, and
-// gives what it says. isNew is false when it is seen that the object has it
-// already; close sees the rest.
-func (n *openNames) add(first, start, end int, escaped bool) (text []byte, isNew bool) {
-	name := openName{written: int32(start), start: int32(start + 1), end: int32(end - 1)}
+// add takes the name that was written at that place and gives what it says.
+// isNew is false when it is seen that the object has it already; close sees the
+// rest.
+func (n *openNames) add(o *namesOfObject, at span, escaped bool) (text []byte, isNew bool) {
+	name := openName{at: at, start: at.start + 1, size: at.end - at.start - 2}
 	if escaped {
-		inner := n.raw[name.start:name.end]
-		name.start = int32(len(n.decoded))
+		inner := n.text(&name)
+		name.start, name.isDecoded = int32(len(n.decoded)), true
 		n.decoded = appendUnescaped(n.decoded, inner)
-		name.end, name.isDecoded = int32(len(n.decoded)), true
+		name.size = int32(len(n.decoded)) - name.start
 	}
 	text = n.text(&name)
 	name.sum = sumOf(text)
-	if open := n.list[first:]; len(open) <= fewNames {
-		for i := range open {
-			if open[i].sum == name.sum && bytes.Equal(n.text(&open[i]), text) {
+	bit := uint64(1) << (name.sum >> 58)
+	if before := n.list[o.first:]; o.seen&bit != 0 && len(before) <= fewNames {
+		for i := range before {
+			if before[i].sum == name.sum && bytes.Equal(n.text(&before[i]), text) {
 				return text, false
 			}
 		}
 	}
+	o.seen |= bit
 	n.list = append(n.list, name)
 	return text, true
 }
 
-// close ends the object that began at the mark. It gives the offset of a name
-// that the object has twice, -1 when there is none.
-func (n *openNames) close(first int) int {
-	names := n.list[first:]
-	n.list = n.list[:first]
+// close ends an object. It gives the offset of a name that the object has
+// twice, -1 when there is none.
+func (n *openNames) close(o *namesOfObject) int {
+	names := n.list[o.first:]
+	n.list = n.list[:o.first]
 	if len(names) <= fewNames {
 		return -1
 	}
@@ -83,7 +91,7 @@ func (n *openNames) close(first int) int {
 	})
 	for i := 1; i < len(names); i++ {
 		if names[i-1].sum == names[i].sum && n.compare(&names[i-1], &names[i]) == 0 {
-			return int(max(names[i-1].written, names[i].written))
+			return int(max(names[i-1].at.start, names[i].at.start))
 		}
 	}
 	return -1
@@ -93,21 +101,22 @@ func (n *openNames) compare(a, b *openName) int { return bytes.Compare(n.text(a)
 
 func (n *openNames) text(name *openName) []byte {
 	if name.isDecoded {
-		return n.decoded[name.start:name.end]
+		return n.decoded[name.start : name.start+name.size]
 	}
-	return n.raw[name.start:name.end]
+	return n.raw[name.start : name.start+name.size]
 }
 
 // sumOf tells most names apart by their length and both ends. Names that a
 // sender makes share it cost a comparison more, and no more than that.
 func sumOf(name []byte) uint64 {
-	const prime = 0x9e3779b97f4a7c15
+	const odd = 0x9e3779b97f4a7c15 // spreads a difference over all bits
+	var first, last uint64
 	if n := len(name); n >= 8 {
-		return binary.LittleEndian.Uint64(name)*prime + binary.LittleEndian.Uint64(name[n-8:]) + uint64(n)
+		first, last = binary.LittleEndian.Uint64(name), binary.LittleEndian.Uint64(name[n-8:])
+	} else {
+		for _, c := range name {
+			first = first<<8 | uint64(c)
+		}
 	}
-	sum := uint64(len(name))
-	for _, c := range name {
-		sum = sum<<8 | uint64(c)
-	}
-	return sum
+	return ((first*odd ^ last) + uint64(len(name))) * odd
 }

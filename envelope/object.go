@@ -2,6 +2,22 @@ package envelope
 
 import "slices"
 
+// member is one member of an object, name and value as they were written.
+type member struct {
+	rawName []byte
+	value   []byte
+}
+
+// members takes the members of an object.
+type members []member
+
+func (m *members) takeName(_, raw []byte, at span) receiver {
+	*m = append(*m, member{rawName: at.of(raw)})
+	return nil
+}
+
+func (m *members) takeValue(raw []byte, at span) { (*m)[len(*m)-1].value = at.of(raw) }
+
 // Object reads the fields of a request that is no item. A method that finds a
 // fault keeps it for Err, so that all of them are told at once. A field that
 // no method has asked for is a fault too. null counts as absent.

@@ -28,14 +28,21 @@ type scanner struct {
 	escaped bool // the last string, or one before it, holds an escape
 }
 
-// receiver takes the members of an object.
+// span is a piece of a text, as offsets: unlike a slice it costs the garbage
+// collector nothing.
+type span struct{ start, end int32 }
+
+func (s span) of(text []byte) []byte { return text[s.start:s.end] }
+
+// receiver takes the members of an object that is read from raw.
 type receiver interface {
-	// takeName takes the name of the next member, as it reads and as it was
-	// written, quotes included. It gives who takes the members of the value,
-	// should that be an object; nil for nobody. name is good until the next text.
-	takeName(name, rawName []byte) receiver
+	// takeName takes the name of the next member: what it says, which is good
+	// until the next text, and where it was written, quotes included. It gives
+	// who takes the members of the value, should that be an object; nil for
+	// nobody.
+	takeName(name, raw []byte, at span) receiver
 	// takeValue takes the value of the member that was named last.
-	takeValue(value []byte)
+	takeValue(raw []byte, at span)
 }
 
 // start begins a text and gives the offset of its value.
@@ -91,11 +98,11 @@ func (s *scanner) object(i int, r receiver) (int, error) {
 	if err := s.enter(i); err != nil {
 		return 0, err
 	}
-	first := s.names.open()
+	names := s.names.open()
 	i = s.skipBlanks(i + 1)
 	for more := s.at(i) != '}'; more; {
 		var err error
-		if i, err = s.member(i, first, r); err != nil {
+		if i, err = s.member(i, &names, r); err != nil {
 			return 0, err
 		}
 		if i = s.skipBlanks(i); s.at(i) != ',' {
@@ -106,16 +113,15 @@ func (s *scanner) object(i int, r receiver) (int, error) {
 	if s.at(i) != '}' {
 		return 0, s.unexpected(i)
 	}
-	if at := s.names.close(first); at >= 0 {
+	if at := s.names.close(&names); at >= 0 {
 		return 0, s.twice(at)
 	}
 	s.depth--
 	return i + 1, nil
 }
 
-// member reads a name and its value. first is what names.open gave for their
-// object.
-func (s *scanner) member(i, first int, r receiver) (int, error) {
+// member reads a name and its value. names are those of the same object.
+func (s *scanner) member(i int, names *namesOfObject, r receiver) (int, error) {
 	if s.at(i) != '"' {
 		return 0, s.unexpected(i)
 	}
@@ -124,13 +130,14 @@ func (s *scanner) member(i, first int, r receiver) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	name, isNew := s.names.add(first, i, nameEnd, s.escaped)
+	at := span{int32(i), int32(nameEnd)}
+	name, isNew := s.names.add(names, at, s.escaped)
 	if !isNew {
 		return 0, s.twice(i)
 	}
 	var inside receiver
 	if r != nil {
-		inside = r.takeName(name, s.raw[i:nameEnd])
+		inside = r.takeName(name, s.raw, at)
 	}
 	if i = s.skipBlanks(nameEnd); s.at(i) != ':' {
 		return 0, s.unexpected(i)
@@ -143,7 +150,7 @@ func (s *scanner) member(i, first int, r receiver) (int, error) {
 		end, err = s.value(start)
 	}
 	if err == nil && r != nil {
-		r.takeValue(s.raw[start:end])
+		r.takeValue(s.raw, span{int32(start), int32(end)})
 	}
 	return end, err
 }
