@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -31,8 +32,33 @@ func (b *buffer) release() {
 	buffers.Put(b)
 }
 
-// set takes what was appended to AvailableBuffer as the buffer's content.
-func (b *buffer) set(content []byte) { b.Write(content) }
+// set takes what was appended to AvailableBuffer as the buffer's content. It
+// is not copied where it has outgrown the buffer.
+func (b *buffer) set(content []byte) { b.Buffer = *bytes.NewBuffer(content) }
+
+// readAll reads to the end as ReadFrom does, but grows to no more than the
+// announced length: a buffer of twice a large body is the body once more.
+func (b *buffer) readAll(r io.Reader, announced int) error {
+	text := b.AvailableBuffer()
+	defer func() { b.set(text) }()
+	for {
+		if len(text) == cap(text) {
+			size := 2*cap(text) + bytes.MinRead
+			if whole := announced + 1; whole > len(text) && whole < size {
+				size = whole // with room to see the end
+			}
+			text = append(make([]byte, 0, size), text...)
+		}
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
 
 // readBody reads a JSON body of at most limit bytes. It gives errMedia,
 // a *bodyTooLargeError or errUnread.
@@ -50,11 +76,16 @@ func readBody(c *gin.Context, limit int64) (*buffer, error) {
 		// usual body needs.
 		b.Grow(int(min(r.ContentLength+bytes.MinRead, 64<<10)))
 	}
-	if _, err := b.ReadFrom(http.MaxBytesReader(c.Writer, r.Body, limit)); err != nil {
-		b.release()
+	if err := b.readAll(http.MaxBytesReader(c.Writer, r.Body, limit), int(r.ContentLength)); err != nil {
+		if b.Cap() <= 64<<10 { // many that are refused must not fill the pool
+			b.release()
+		}
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
 			return nil, &bodyTooLargeError{limit: limit}
+		}
+		if errors.Is(err, errBusy) {
+			return nil, errBusy
 		}
 		return nil, errUnread
 	}

@@ -26,7 +26,7 @@ func (s *server) planBatch(c *gin.Context) {
 	defer body.release()
 	answer := newBuffer()
 	defer answer.release()
-	answer.Grow(body.Len())
+	answer.Grow(body.Len() / 16 * 17) // a large answer that outgrows its buffer is held twice
 	out := append(answer.AvailableBuffer(), '[')
 	first, gateAnswers := true, true
 	reports, cancel := context.WithTimeout(c.Request.Context(), maxReports)
@@ -35,7 +35,12 @@ func (s *server) planBatch(c *gin.Context) {
 	r.batch = true
 	record := r.tally.add
 	appendAnswer := func(dst []byte, it *envelope.Item) []byte { return s.appendAnswer(dst, it, record) }
-	err = envelope.DecodeBatch(c.Request.Context(), body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
+	// What the answer is longer than the body is held as well.
+	share, room := s.shareOf(c), body.Len()+smallBody
+	defer share.release()
+	ctx, stop := context.WithCancelCause(c.Request.Context())
+	defer stop(nil)
+	err = envelope.DecodeBatch(ctx, body.Bytes(), s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
 			out = append(out, ',')
 		}
@@ -47,7 +52,17 @@ func (s *server) planBatch(c *gin.Context) {
 			gateAnswers = s.reportToGate(reports, e.Item)
 		}
 		out = e.Append(out, appendAnswer)
+		if more := len(out) - room; more > 0 && ctx.Err() == nil {
+			room += more + smallBody
+			if err := share.take(ctx, int64(more+smallBody)); err != nil {
+				stop(err)
+			}
+		}
 	})
+	if refusal := context.Cause(ctx); errors.Is(refusal, errBusy) {
+		refuse(c, refusal)
+		return
+	}
 	if errors.Is(err, context.Canceled) {
 		c.Abort() // nobody is there to read an answer
 		return
