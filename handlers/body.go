@@ -77,10 +77,13 @@ func readBody(c *gin.Context, limit int64) (*buffer, error) {
 	}
 	b := newBuffer()
 	if err := b.readAll(http.MaxBytesReader(c.Writer, r.Body, limit), r.ContentLength); err != nil {
-		b.release()
+		// The buffer is not kept: many calls that are refused must not fill the pool.
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
 			return nil, &bodyTooLargeError{limit: limit}
+		}
+		if errors.Is(err, errBusy) {
+			return nil, errBusy
 		}
 		return nil, errUnread
 	}

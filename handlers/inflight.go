@@ -9,6 +9,7 @@ func (s *server) limitInFlight() gin.HandlerFunc {
 		select {
 		case s.places <- struct{}{}:
 			defer func() { <-s.places }()
+			defer s.holdBody(c)()
 			c.Next()
 		default:
 			refuse(c, errBusy)

@@ -27,15 +27,20 @@ func (s *server) planBatch(c *gin.Context) {
 	defer body.release()
 	answer := newBuffer()
 	defer answer.release()
-	// A retry is longer than its item.
-	answer.text = append(slices.Grow(answer.text, len(body.text)*3/2), '[')
+	// A large answer that outgrows its buffer is held twice for a moment.
+	answer.text = append(slices.Grow(answer.text, len(body.text)/16*17), '[')
 	first, gateAnswers := true, true
 	reports, cancel := context.WithTimeout(c.Request.Context(), maxReports)
 	defer cancel()
 	r := recorderOf(c)
 	r.batch = true
 	appendAnswer := func(dst []byte, it *envelope.Item) []byte { return s.appendAnswer(dst, it, r) }
-	err = envelope.DecodeBatch(c.Request.Context(), body.text, s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
+	// What the answer is longer than the body is held as well.
+	share, room := s.shareOf(c), len(body.text)+smallBody
+	defer share.release()
+	ctx, stop := context.WithCancelCause(c.Request.Context())
+	defer stop(nil)
+	err = envelope.DecodeBatch(ctx, body.text, s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
 		if !first {
 			answer.text = append(answer.text, ',')
 		}
@@ -47,7 +52,17 @@ func (s *server) planBatch(c *gin.Context) {
 			gateAnswers = s.reportToGate(reports, e.Item)
 		}
 		answer.text = e.Append(answer.text, appendAnswer)
+		if more := len(answer.text) - room; more > 0 && ctx.Err() == nil {
+			room += more + smallBody
+			if err := share.take(ctx, int64(more+smallBody)); err != nil {
+				stop(err)
+			}
+		}
 	})
+	if refusal := context.Cause(ctx); errors.Is(refusal, errBusy) {
+		refuse(c, refusal)
+		return
+	}
 	if errors.Is(err, context.Canceled) {
 		c.Abort() // nobody is there to read an answer
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/semaphore"
 
 	"n8n-retry-planner/envelope"
 	"n8n-retry-planner/gate"
@@ -19,7 +20,8 @@ type Options struct {
 	MaxBodyBytes  int64 // of one item
 	MaxBatchBytes int64 // of a batch
 	MaxBatchItems int
-	MaxInFlight   int // calls to /v1 at once
+	MaxInFlight   int   // calls to /v1 at once
+	MaxHeldBytes  int64 // of bodies and answers that are not small, all calls together, besides one call of any size
 
 	APIKeys      []APIKey // empty: everybody may call
 	APIKeyHeader string   // besides Authorization: Bearer
@@ -43,6 +45,7 @@ type server struct {
 	metrics  *metrics
 	breakers *breakers
 	places   chan struct{} // one for each call in flight
+	held     held
 }
 
 // New gives the service's routes.
@@ -58,6 +61,7 @@ func New(o Options) http.Handler {
 		o.Gate = gate.NewMemory(o.Now)
 	}
 	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight)}
+	s.held.room = semaphore.NewWeighted(o.MaxHeldBytes)
 	s.breakers = newBreakers(&o)
 	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight, s.breakers.count)
 	r := gin.New()

@@ -16,7 +16,7 @@ import (
 // newTestService gives the routes with limits that tests can reach.
 func newTestService(change func(*Options)) http.Handler {
 	o := Options{
-		MaxBodyBytes: 4096, MaxBatchBytes: 1 << 20, MaxBatchItems: 100, MaxInFlight: 8, APIKeyHeader: "X-API-Key",
+		MaxBodyBytes: 4096, MaxBatchBytes: 1 << 20, MaxBatchItems: 100, MaxInFlight: 8, MaxHeldBytes: 1 << 20, APIKeyHeader: "X-API-Key",
 		Now:   func() time.Time { return time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC) },
 		Draws: func() planner.Draws { return planner.Draws{Jitter: 0.5, Spread: 0.5} },
 		Ready: func() bool { return true },

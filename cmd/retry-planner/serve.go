@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -72,6 +74,8 @@ func newServer(s *Settings, o handlers.Options) (*http.Server, error) {
 		return nil, err
 	}
 	o.MaxBodyBytes, o.MaxBatchBytes, o.MaxBatchItems, o.MaxInFlight = s.MaxBodyBytes, s.MaxBatchBytes, s.MaxBatchItems, s.MaxInFlight
+	o.MaxHeldBytes = s.MaxHeldBytes
+	limitMemory(s.MaxHeldBytes)
 	o.APIKeys, o.APIKeyHeader, o.Closed, o.LogTaskID = keys, s.APIKeyHeader, s.Closed, s.LogTaskID
 	o.Now, o.Draws = time.Now, randomDraws
 	server := &http.Server{
@@ -92,6 +96,23 @@ func newServer(s *Settings, o handlers.Options) (*http.Server, error) {
 	}
 	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
 	return server, nil
+}
+
+// baseMemory is what the service needs besides large bodies and answers, in
+// bytes: most of it for 10 000 connections.
+const baseMemory = 96 << 20
+
+// limitMemory lets the garbage collector run seldom while little memory is used,
+// since a usual call leaves next to nothing, and often before memory grows past
+// what is needed: room for the bytes that calls may hold, and half as many for
+// the one call besides. An operator's GOGC and GOMEMLIMIT stand.
+func limitMemory(held int64) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(baseMemory + held/2*3)
+	}
 }
 
 func serveOn(server *http.Server, listener net.Listener) error {

@@ -28,7 +28,7 @@ func command(t *testing.T, state, url string) (c *exec.Cmd, stdout, stderr *byte
 		}
 	}
 	service := httptest.NewServer(handlers.New(handlers.Options{
-		MaxBodyBytes: 1 << 20, MaxBatchBytes: 1 << 20, MaxBatchItems: 10, MaxInFlight: 10, APIKeyHeader: "X-API-Key",
+		MaxBodyBytes: 1 << 20, MaxBatchBytes: 1 << 20, MaxBatchItems: 10, MaxInFlight: 10, MaxHeldBytes: 1 << 20, APIKeyHeader: "X-API-Key",
 		Now: time.Now, Draws: func() planner.Draws { return planner.Draws{} }, Ready: func() bool { return true },
 	}))
 	t.Cleanup(service.Close)

@@ -8,15 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// subWorkflow adds a copy of http-request-with-retry.json whose limits are short and whose planner is the tap.
+// subWorkflow adds a copy of http-request-with-retry.json whose limits are short.
 func subWorkflow(t *testing.T, id, plannerURL string) workflow {
+	t.Helper()
+	w := httpRequestWithRetry(t, id, plannerURL)
+	theN8n.add(t, w)
+	return w
+}
+
+func httpRequestWithRetry(t *testing.T, id, plannerURL string) workflow {
 	t.Helper()
 	w := loadWorkflow(t, "http-request-with-retry.json", id)
 	w.set(t, "Defaults", map[string]any{"defaults": map[string]any{
 		"method": "GET", "timeout": 5, "max_attempts": 4, "base": 0.2, "exp_cap": 2, "total_wait_budget": 10,
 		"policy": map[string]any{"jitter": "none"}, "on_failure": "fail", "planner_url": plannerURL,
 	}})
-	theN8n.add(t, w)
 	return w
 }
 

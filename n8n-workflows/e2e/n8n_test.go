@@ -82,14 +82,18 @@ func newN8n(dir string) (*n8n, error) {
 	if err := n.start(); err != nil {
 		return nil, err
 	}
-	owner := map[string]string{
-		"email": ownerEmail, "firstName": "Test", "lastName": "Owner", "password": ownerPassword,
-	}
-	if err := n.call(http.MethodPost, "/rest/owner/setup", owner, nil); err != nil {
+	if err := n.setUpOwner(); err != nil {
 		n.kill()
 		return nil, err
 	}
 	return n, nil
+}
+
+// setUpOwner makes the first user, as n8n's first page does, and logs in.
+func (n *n8n) setUpOwner() error {
+	return n.call(http.MethodPost, "/rest/owner/setup", map[string]string{
+		"email": ownerEmail, "firstName": "Test", "lastName": "Owner", "password": ownerPassword,
+	}, nil)
 }
 
 // start starts n8n on its user folder, also after a kill, and waits until it takes webhooks and editor calls.

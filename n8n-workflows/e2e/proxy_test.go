@@ -15,6 +15,14 @@ import (
 // publishProxy publishes a copy of webhook-retry-proxy.json that may call the upstreams, and returns its path.
 func publishProxy(t *testing.T, plannerURL string, settings map[string]any, upstreams ...*upstream) string {
 	t.Helper()
+	w := webhookProxy(t, plannerURL, settings, upstreams...)
+	theN8n.add(t, w)
+	theN8n.publish(t, w)
+	return w.id()
+}
+
+func webhookProxy(t *testing.T, plannerURL string, settings map[string]any, upstreams ...*upstream) workflow {
+	t.Helper()
 	id := workflowID(t)
 	sub := subWorkflow(t, id+"-sub", plannerURL)
 	theN8n.publish(t, sub)
@@ -29,15 +37,9 @@ func publishProxy(t *testing.T, plannerURL string, settings map[string]any, upst
 	})
 	w.set(t, "Settings", settings)
 	w.node(t, "Webhook")["path"] = id
-	for _, n := range w["nodes"].([]any) {
-		if node := n.(map[string]any); node["name"] == "Webhook" {
-			node["webhookId"] = id
-		}
-	}
+	w.find(t, "Webhook")["webhookId"] = id
 	w.node(t, "Call Back")["workflowId"].(map[string]any)["value"] = sub.id()
-	theN8n.add(t, w)
-	theN8n.publish(t, w)
-	return id
+	return w
 }
 
 // TestWebhookRetryProxy: the caller of the webhook gets the outcome with the upstream's own status.

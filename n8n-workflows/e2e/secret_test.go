@@ -23,13 +23,7 @@ func TestCredentialIsNotSentToThePlanner(t *testing.T) {
 	u := startUpstream(t, drop, replyJSON(200, `{}`))
 	tap := tapPlanner(t, nil)
 	w := retry429(t, u, tap.url, nil)
-	call := w.node(t, "HTTP Request")
-	call["authentication"], call["genericAuthType"] = "genericCredentialType", "httpHeaderAuth"
-	for _, n := range w["nodes"].([]any) {
-		if node := n.(map[string]any); node["name"] == "HTTP Request" {
-			node["credentials"] = map[string]any{"httpHeaderAuth": map[string]string{"id": credential.ID, "name": "api"}}
-		}
-	}
+	w.chooseHeaderAuth(t, "HTTP Request", credential.ID, "api")
 	theN8n.add(t, w)
 	s := scenario{upstream: u, planner: tap, run: theN8n.run(t, w, "Start")}
 	s.requireSuccess(t, 2)

@@ -16,8 +16,8 @@ type service struct {
 	url string
 }
 
-// startService builds the binary into dir, starts it on a free port and waits until it is healthy.
-func startService(dir string) (*service, error) {
+// startService builds the binary into dir, starts it with the settings on a free port and waits until it is healthy.
+func startService(dir string, settings ...string) (*service, error) {
 	binary := filepath.Join(dir, "retry-planner")
 	if out, err := exec.Command("go", "build", "-o", binary, "n8n-retry-planner/cmd/retry-planner").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the service: %w: %s", err, out)
@@ -26,7 +26,7 @@ func startService(dir string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(filepath.Join(dir, "service.log"), []string{"PLANNER_LISTEN=" + address}, binary)
+	p, err := startProcess(filepath.Join(dir, "service.log"), append(settings, "PLANNER_LISTEN="+address), binary)
 	if err != nil {
 		return nil, err
 	}

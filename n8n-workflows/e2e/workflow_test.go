@@ -29,16 +29,33 @@ func loadWorkflow(t *testing.T, file, id string) workflow {
 
 func (w workflow) id() string { return w["id"].(string) }
 
-// node returns the parameters of the named node, to be changed in place.
-func (w workflow) node(t *testing.T, name string) map[string]any {
+// find returns the named node, to be changed in place.
+func (w workflow) find(t *testing.T, name string) map[string]any {
 	t.Helper()
 	for _, n := range w["nodes"].([]any) {
 		if node := n.(map[string]any); node["name"] == name {
-			return node["parameters"].(map[string]any)
+			return node
 		}
 	}
 	require.Failf(t, "no such node", "%q", name)
 	return nil
+}
+
+// node returns the parameters of the named node, to be changed in place.
+func (w workflow) node(t *testing.T, name string) map[string]any {
+	t.Helper()
+	return w.find(t, name)["parameters"].(map[string]any)
+}
+
+// chooseHeaderAuth does in the named HTTP Request node what a user does: Authentication, Generic Credential Type;
+// Generic Auth Type, Header Auth; and then the credential from the list.
+func (w workflow) chooseHeaderAuth(t *testing.T, node, credentialID, credentialName string) {
+	t.Helper()
+	parameters := w.node(t, node)
+	parameters["authentication"], parameters["genericAuthType"] = "genericCredentialType", "httpHeaderAuth"
+	w.find(t, node)["credentials"] = map[string]any{
+		"httpHeaderAuth": map[string]string{"id": credentialID, "name": credentialName},
+	}
 }
 
 // set overrides fields of the raw JSON in the named Set node, as a user would edit them; nil takes a field out.
