@@ -3,11 +3,10 @@ package handlers
 import (
 	"context"
 	"io"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"golang.org/x/sync/semaphore"
 )
 
 // smallBody is the largest body, and the largest answer of a batch, that
@@ -18,12 +17,17 @@ const smallBody = 16 << 10
 const roomWait = time.Second
 
 // held is the room for the bytes that all calls hold at once. One call at a
-// time, the first, needs none: so the largest batch always comes through, and
-// calls that have all come halfway do not keep each other from ending.
+// time, the first that finds none, needs none: so the largest batch always
+// comes through, and calls that have all come halfway do not keep each other
+// from ending.
 type held struct {
-	room  *semaphore.Weighted
-	first atomic.Pointer[share]
+	mu     sync.Mutex
+	room   int64 // bytes that may still be taken
+	first  *share
+	change chan struct{} // closed when a share is given back
 }
+
+func newHeld(room int64) *held { return &held{room: room, change: make(chan struct{})} }
 
 // share is one call's part of what is held.
 type share struct {
@@ -31,33 +35,59 @@ type share struct {
 	bytes int64
 }
 
-// take adds n bytes to the share and gives errBusy when there is no room for
-// them in time.
+// take adds n bytes to the share. It waits for room until ctx ends, roomWait at
+// most, and gives errBusy when there is none.
 func (s *share) take(ctx context.Context, n int64) error {
-	if s.of.first.Load() == s {
-		return nil
-	}
-	if s.of.room.TryAcquire(n) {
-		s.bytes += n
-		return nil
-	}
-	if s.of.first.CompareAndSwap(nil, s) {
+	ok, change := s.tryTake(n)
+	if ok {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, roomWait)
 	defer cancel()
-	if s.of.room.Acquire(ctx, n) != nil {
-		return errBusy
+	for !ok {
+		select {
+		case <-change:
+			ok, change = s.tryTake(n)
+		case <-ctx.Done():
+			return errBusy
+		}
 	}
-	s.bytes += n
 	return nil
 }
 
-// release gives the room back. It may be called again.
+// tryTake takes n bytes if it can. change is closed when it may be worth while
+// to try again.
+func (s *share) tryTake(n int64) (ok bool, change <-chan struct{}) {
+	h := s.of
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.first == s:
+	case n <= h.room:
+		h.room -= n
+		s.bytes += n
+	case h.first == nil:
+		h.first = s
+	default:
+		return false, h.change
+	}
+	return true, nil
+}
+
+// release gives the share back. It may be called again.
 func (s *share) release() {
-	s.of.first.CompareAndSwap(s, nil)
-	s.of.room.Release(s.bytes)
+	h := s.of
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.first == s {
+		h.first = nil
+	} else if s.bytes == 0 {
+		return
+	}
+	h.room += s.bytes
 	s.bytes = 0
+	close(h.change)
+	h.change = make(chan struct{})
 }
 
 // heldBody is a body that takes its share as it arrives, since its announced
@@ -89,7 +119,7 @@ func (s *server) holdBody(c *gin.Context) (release func()) {
 	if n := c.Request.ContentLength; n >= 0 && n <= smallBody {
 		return func() {}
 	}
-	body := &heldBody{ReadCloser: c.Request.Body, ctx: c.Request.Context(), share: share{of: &s.held}}
+	body := &heldBody{ReadCloser: c.Request.Body, ctx: c.Request.Context(), share: share{of: s.held}}
 	c.Request.Body = body
 	return body.share.release
 }
@@ -99,5 +129,5 @@ func (s *server) shareOf(c *gin.Context) *share {
 	if body, ok := c.Request.Body.(*heldBody); ok {
 		return &body.share
 	}
-	return &share{of: &s.held}
+	return &share{of: s.held}
 }

@@ -1,51 +1,100 @@
 package handlers
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
+// Step by step: who gets room, and who does not.
+func TestSharesOfTheRoom(t *testing.T) {
+	h := newHeld(100)
+	a, b, c := &share{of: h}, &share{of: h}, &share{of: h}
+	over, end := context.WithCancel(t.Context())
+	end() // who finds no room does not wait for it
+
+	require.NoError(t, a.take(over, 60), "there is room")
+	require.NoError(t, b.take(over, 60), "the first call without room needs none")
+	require.NoError(t, b.take(over, 1000), "and stays the first")
+	require.ErrorIs(t, c.take(over, 60), errBusy)
+	require.NoError(t, c.take(over, 40), "b has taken nothing of the room")
+	require.ErrorIs(t, a.take(over, 1), errBusy)
+	b.release()
+	b.release()
+	require.NoError(t, a.take(over, 1), "nobody is the first any more")
+	require.ErrorIs(t, c.take(over, 1), errBusy)
+	a.release()
+	require.NoError(t, c.take(over, 60), "all that a had is back")
+	c.release()
+	assert.EqualValues(t, 100, h.room)
+	assert.Nil(t, h.first)
+}
+
+// A call that waits becomes the first when the first has ended, though no room
+// has come free: it holds all of it itself.
+func TestWhoWaitsComesToBeTheFirst(t *testing.T) {
+	h := newHeld(100)
+	first, waiting := &share{of: h}, &share{of: h}
+	require.NoError(t, first.take(t.Context(), 1000))
+	require.NoError(t, waiting.take(t.Context(), 100))
+	ok, change := waiting.tryTake(1)
+	require.False(t, ok)
+	first.release()
+	<-change
+	assert.NoError(t, waiting.take(t.Context(), 1000))
+}
+
+// halfBody is a body whose second half waits until it may come.
+type halfBody struct {
+	io.Reader
+	halfRead, goOn chan struct{}
+}
+
+func newHalfBody(text string) *halfBody {
+	b := &halfBody{halfRead: make(chan struct{}), goOn: make(chan struct{})}
+	half := len(text) / 2
+	b.Reader = io.MultiReader(strings.NewReader(text[:half]), b.turn(), strings.NewReader(text[half:]))
+	return b
+}
+
+func (b *halfBody) turn() io.Reader {
+	return readerFunc(func([]byte) (int, error) {
+		close(b.halfRead)
+		<-b.goOn
+		return 0, io.EOF
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
 // TestLargeBodiesShareTheirRoom holds one large call open, which has used the
 // room up, and tries others beside it.
 func TestLargeBodiesShareTheirRoom(t *testing.T) {
-	server := httptest.NewServer(newTestService(func(o *Options) { o.MaxHeldBytes = 100_000; o.MaxBatchItems = 10_000 }))
-	defer server.Close()
-	send := func(path string, body io.Reader) (int, string) {
-		response, err := http.Post(server.URL+path, "application/json", body)
-		require.NoError(t, err)
-		text, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		if response.StatusCode == http.StatusServiceUnavailable {
-			assert.NotEmpty(t, response.Header.Get("Retry-After"))
-			assert.Contains(t, string(text), `"overloaded"`)
-		}
-		return response.StatusCode, string(text)
+	service := newTestService(func(o *Options) { o.MaxHeldBytes = 100_000; o.MaxBatchItems = 10_000 })
+	send := func(path string, body io.Reader) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, path, body)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		service.ServeHTTP(w, r)
+		return w
 	}
 	item := `{"statusCode":429,"attempts":1,"max_attempts":5,"base":1,"exp_cap":60,"total_wait_budget":300,"x":"` + strings.Repeat("y", 2000) + `"}`
 	large := "[" + strings.Repeat(item+",", 99) + item + "]"
 	short := "[" + strings.Repeat("0,", 1999) + "0]" // every answer tells what is wrong
 
-	body, rest := io.Pipe()
+	body := newHalfBody(large)
 	first := make(chan int)
-	go func() {
-		status, _ := send("/v1/plan/batch", body)
-		first <- status
-	}()
-	_, err := io.WriteString(rest, large[:len(large)/2])
-	require.NoError(t, err)
-
-	require.Eventually(t, func() bool {
-		status, _ := send("/v1/plan/batch", strings.NewReader(large))
-		return status == http.StatusServiceUnavailable
-	}, 20*time.Second, time.Millisecond, "the first call's half body has not used the room up")
+	go func() { first <- send("/v1/plan/batch", body).Code }()
+	<-body.halfRead
 
 	tests := map[string]struct {
 		path, body string
@@ -59,19 +108,20 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			status, answer := send(tt.path, strings.NewReader(tt.body))
-			assert.Equal(t, tt.want, status, answer)
+			w := send(tt.path, strings.NewReader(tt.body))
+			assert.Equal(t, tt.want, w.Code, w.Body.String())
+			if tt.want == http.StatusServiceUnavailable {
+				assert.NotEmpty(t, w.Header().Get("Retry-After"))
+				assert.True(t, bytes.Contains(w.Body.Bytes(), []byte(`"overloaded"`)))
+			}
 		})
 	}
 
-	_, err = io.WriteString(rest, large[len(large)/2:])
-	require.NoError(t, err)
-	require.NoError(t, rest.Close())
+	close(body.goOn)
 	assert.Equal(t, http.StatusOK, <-first, "the first call comes through, whatever its size")
 	for name, tt := range tests {
 		if tt.want == http.StatusServiceUnavailable {
-			status, _ := send(tt.path, strings.NewReader(tt.body))
-			assert.Equal(t, http.StatusOK, status, "%s, until the first call has ended", name)
+			assert.Equal(t, http.StatusOK, send(tt.path, strings.NewReader(tt.body)).Code, "%s, until the first call has ended", name)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/semaphore"
 
 	"n8n-retry-planner/envelope"
 	"n8n-retry-planner/gate"
@@ -45,7 +44,7 @@ type server struct {
 	metrics  *metrics
 	breakers *breakers
 	places   chan struct{} // one for each call in flight
-	held     held
+	held     *held
 }
 
 // New gives the service's routes.
@@ -60,8 +59,7 @@ func New(o Options) http.Handler {
 	if o.Gate == nil {
 		o.Gate = gate.NewMemory(o.Now)
 	}
-	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight)}
-	s.held.room = semaphore.NewWeighted(o.MaxHeldBytes)
+	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight), held: newHeld(o.MaxHeldBytes)}
 	s.breakers = newBreakers(&o)
 	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight, s.breakers.count)
 	r := gin.New()
