@@ -76,6 +76,29 @@ func TestTheCertificateIsReadAgainWhenItChanges(t *testing.T) {
 	assert.EqualValues(t, 3, servedCertificate(t, address), "a file that is gone for a moment is no reason to end")
 }
 
+// TestTheCertificateIsReadAgainBehindALink renews as Kubernetes does: the files
+// are links through a folder's link, and that one is exchanged for another.
+func TestTheCertificateIsReadAgainBehindALink(t *testing.T) {
+	folder := t.TempDir()
+	current := filepath.Join(folder, "..data")
+	for number, name := range []string{"first", "second"} {
+		require.NoError(t, os.Mkdir(filepath.Join(folder, name), 0o700))
+		writeCertificate(t, filepath.Join(folder, name), int64(number+1), "cert", "key")
+	}
+	require.NoError(t, os.Symlink("first", current))
+	for _, name := range []string{"cert", "key"} {
+		require.NoError(t, os.Symlink(filepath.Join("..data", name), filepath.Join(folder, name)))
+	}
+	t.Setenv("PLANNER_TLS_CERT", filepath.Join(folder, "cert"))
+	t.Setenv("PLANNER_TLS_KEY", filepath.Join(folder, "key"))
+	address := startTLS(t)
+	assert.EqualValues(t, 1, servedCertificate(t, address))
+
+	require.NoError(t, os.Symlink("second", current+"_tmp"))
+	require.NoError(t, os.Rename(current+"_tmp", current))
+	assert.EqualValues(t, 2, servedCertificate(t, address))
+}
+
 func TestTLSSettingsComeInPairs(t *testing.T) {
 	t.Setenv("PLANNER_TLS_CERT", "/cert.pem")
 	err := run(t.Context(), nil, nil, nil, nil)

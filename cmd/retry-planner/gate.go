@@ -18,7 +18,7 @@ func newGate(s *Settings, log *slog.Logger, r prometheus.Registerer) (store gate
 	}
 	client, err := gate.RedisClient(s.RedisURL, s.RedisTimeout)
 	if err != nil {
-		return nil, nil, &usageError{fmt.Errorf("%s %w", settingName("RedisURL"), err)}
+		return nil, nil, &usageError{fmt.Errorf("%s is %w", settingName("RedisURL"), err)}
 	}
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "retry_planner", Name: "gate_store_failures_total",
 		Help: "Calls that the gate's store did not answer in time, by operation."}, []string{"operation"})

@@ -298,6 +298,22 @@ func p99(t *testing.T, p *process) time.Duration {
 	return took[len(took)*99/100]
 }
 
+// TestTheServiceIsReadyAtOnce takes the best of some starts: the machine may be
+// busy with other tests.
+func TestTheServiceIsReadyAtOnce(t *testing.T) {
+	const limit = 100 * time.Millisecond
+	path, err := binary()
+	require.NoError(t, err)
+	best := time.Hour
+	for i := 0; i < 20 && best >= limit; i++ {
+		start := time.Now()
+		startAt(t, path, "127.0.0.1:"+freePort(t))
+		best = min(best, time.Since(start))
+	}
+	t.Logf("ready after %s", best)
+	assert.Less(t, best, limit)
+}
+
 // TestIdleServiceIsSmall keeps what an idle service may hold.
 func TestIdleServiceIsSmall(t *testing.T) {
 	p := startProcess(t)

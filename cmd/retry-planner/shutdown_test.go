@@ -127,6 +127,19 @@ func TestTheGraceTimeEnds(t *testing.T) {
 	assert.Contains(t, p.log.String(), "still in flight after the grace time")
 }
 
+// TestASecondSignalEndsItAtOnce is for the operator who will not wait for it.
+func TestASecondSignalEndsItAtOnce(t *testing.T) {
+	p := startProcess(t, "PLANNER_DRAIN_DELAY=0s", "PLANNER_SHUTDOWN_GRACE=30s")
+	p.dial(t, planHead+"Content-Length: 100\r\n\r\n{")
+	require.Eventually(t, func() bool { return inFlight(t, p) == "1" }, 10*time.Second, 5*time.Millisecond)
+	start := time.Now()
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), `"draining"`) }, 10*time.Second, 5*time.Millisecond)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.Error(t, p.Wait())
+	assert.Less(t, time.Since(start), 10*time.Second)
+}
+
 // inFlight reads the gauge.
 func inFlight(t *testing.T, p *process) string {
 	t.Helper()
