@@ -7,21 +7,24 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"golang.org/x/sync/semaphore"
 )
 
 // smallBody is the largest body, and the largest answer of a batch, that
 // MaxInFlight alone bounds, in bytes. A usual call never waits for room.
 const smallBody = 16 << 10
 
-// roomWait is how long a call waits for others to make room.
-const roomWait = time.Second
+// How long a call waits for others to make room, and how often it looks.
+const (
+	roomWait = time.Second
+	roomLook = 5 * time.Millisecond
+)
 
 // held is the room for the bytes that all calls hold at once. One call at a
 // time, the first, needs none: so the largest batch always comes through, and
 // calls that have all come halfway do not keep each other from ending.
 type held struct {
-	room  *semaphore.Weighted
+	limit int64
+	bytes atomic.Int64
 	first atomic.Pointer[share]
 }
 
@@ -34,29 +37,41 @@ type share struct {
 // take adds n bytes to the share and gives errBusy when there is no room for
 // them in time.
 func (s *share) take(ctx context.Context, n int64) error {
-	if s.of.first.Load() == s {
-		return nil
-	}
-	if s.of.room.TryAcquire(n) {
-		s.bytes += n
-		return nil
-	}
-	if s.of.first.CompareAndSwap(nil, s) {
+	if s.try(n) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, roomWait)
 	defer cancel()
-	if s.of.room.Acquire(ctx, n) != nil {
-		return errBusy
+	look := time.NewTicker(roomLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			if s.try(n) {
+				return nil
+			}
+		case <-ctx.Done():
+			return errBusy
+		}
 	}
-	s.bytes += n
-	return nil
+}
+
+func (s *share) try(n int64) bool {
+	if s.of.first.Load() == s {
+		return true
+	}
+	if s.of.bytes.Add(n) <= s.of.limit {
+		s.bytes += n
+		return true
+	}
+	s.of.bytes.Add(-n)
+	return s.of.first.CompareAndSwap(nil, s)
 }
 
 // release gives the room back. It may be called again.
 func (s *share) release() {
 	s.of.first.CompareAndSwap(s, nil)
-	s.of.room.Release(s.bytes)
+	s.of.bytes.Add(-s.bytes)
 	s.bytes = 0
 }
 

@@ -34,6 +34,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	short := "[" + strings.Repeat("0,", 1999) + "0]" // every answer tells what is wrong
 
 	body, rest := io.Pipe()
+	defer func() { _ = rest.Close() }() // or the server waits for it for ever
 	first := make(chan int)
 	go func() {
 		status, _ := send("/v1/plan/batch", body)

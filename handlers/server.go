@@ -8,7 +8,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/semaphore"
 
 	"n8n-retry-planner/envelope"
 	"n8n-retry-planner/gate"
@@ -61,7 +60,7 @@ func New(o Options) http.Handler {
 		o.Gate = gate.NewMemory(o.Now)
 	}
 	s := &server{Options: o, places: make(chan struct{}, o.MaxInFlight)}
-	s.held.room = semaphore.NewWeighted(o.MaxHeldBytes)
+	s.held.limit = o.MaxHeldBytes
 	s.breakers = newBreakers(&o)
 	s.metrics = newMetrics(o.Registry, func() int { return len(s.places) }, o.MaxInFlight, s.breakers.count)
 	r := gin.New()
