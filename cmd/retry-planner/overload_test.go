@@ -41,9 +41,13 @@ type answers struct {
 	last                      atomic.Value // of the others, in words
 }
 
+// longBody is a body of which the service need not take in the rest once it is
+// refused, in bytes: the connection may end before the caller has seen why.
+const longBody = 1 << 20
+
 // count takes one answer: a plan, or a refusal that says when to come again.
 // Anything else is a fault.
-func (a *answers) count(response *http.Response, err error) {
+func (a *answers) count(response *http.Response, err error, sent int) {
 	if err == nil {
 		_, err = io.Copy(io.Discard, response.Body)
 		err = errors.Join(err, response.Body.Close())
@@ -52,6 +56,8 @@ func (a *answers) count(response *http.Response, err error) {
 	case err == nil && response.StatusCode == http.StatusOK:
 		a.answered.Add(1)
 	case err == nil && response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") != "":
+		a.refused.Add(1)
+	case response == nil && sent > longBody && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)):
 		a.refused.Add(1)
 	case err == nil:
 		err = errors.New(response.Status)
@@ -191,7 +197,8 @@ func endure(t *testing.T, p *process, raced bool, attacks map[string]attack) map
 func post(path, body string) func(context.Context, *process, *answers) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	return func(_ context.Context, p *process, to *answers) {
-		to.count(client.Post("http://"+p.address+path, "application/json", strings.NewReader(body)))
+		response, err := client.Post("http://"+p.address+path, "application/json", strings.NewReader(body))
+		to.count(response, err, len(body))
 	}
 }
 
