@@ -96,7 +96,7 @@ func (s *server) describePlan(r *recorder, add func(slog.Attr)) {
 		add(slog.Int("last_status", r.lastStatus))
 	}
 	if d.Exponential > 0 && !math.IsInf(d.Wait, 0) {
-		add(slog.Float64("wait_seconds", d.Wait))
+		add(seconds("wait_seconds", d.Wait))
 	}
 	if r.floorSource != "" {
 		add(slog.String("floor_source", r.floorSource))
@@ -104,6 +104,16 @@ func (s *server) describePlan(r *recorder, add func(slog.Attr)) {
 	if s.LogTaskID && r.taskID != "" {
 		add(slog.String("task_id", r.taskID))
 	}
+}
+
+// seconds gives an attribute for a number of seconds. slog sends a float through
+// the JSON encoder, which costs as much as three other attributes; most waits
+// are whole.
+func seconds(name string, n float64) slog.Attr {
+	if whole := int64(n); float64(whole) == n {
+		return slog.Int64(name, whole)
+	}
+	return slog.Float64(name, n)
 }
 
 // logLevel keeps the questions of probes and scrapers out of the usual log.
