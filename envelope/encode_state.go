@@ -43,7 +43,7 @@ func appendState[S stateAnswer](dst []byte, it *Item, s S) []byte {
 		if what == goes {
 			continue
 		}
-		isCompact := m.value.start == m.name.end+int32(len(":"))
+		isCompact := m.isCompact()
 		if what == stays && isCompact && piece.end > 0 && m.name.start == piece.end+int32(len(",")) {
 			piece.end = m.value.end
 			continue

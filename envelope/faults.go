@@ -7,7 +7,7 @@ type faults struct{ list []Fault }
 
 // maxFaults bounds the list: an answer must not grow to many times what was
 // sent.
-const maxFaults = 100
+const maxFaults = 50
 
 func (f *faults) add(field, rule, message string) {
 	if len(f.list) == maxFaults {

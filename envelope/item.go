@@ -9,7 +9,8 @@ import (
 )
 
 // itemMember is one member of an item: where its name and its value were
-// written.
+// written. Members of the caller's own that follow each other without blanks
+// are one, whose value goes on to the end of the last: an item may have millions.
 type itemMember struct {
 	name, value span
 	field       field
@@ -33,6 +34,7 @@ type Item struct {
 	scan    *scanner
 	raw     []byte // the text that it was read from
 	members []itemMember
+	named   itemMember       // its value is to come
 	place   [numFields]int32 // 1 + the index in members, 0 when absent
 	headers headers
 	policy  members
@@ -134,24 +136,38 @@ func (it *Item) read(s *scanner, i int) (end int, err error) {
 }
 
 func (it *Item) takeName(name, _ []byte, at span) receiver {
-	f := fieldOf(name)
-	it.members = append(it.members, itemMember{name: at, field: f})
-	if f == callersOwn {
-		return nil
-	}
-	it.place[f] = int32(len(it.members))
+	it.named = itemMember{name: at, field: fieldOf(name)}
 	switch {
-	case f == fHeaders:
+	case it.named.field == fHeaders:
 		return &it.headers
-	case f == fPolicy:
+	case it.named.field == fPolicy:
 		return &it.policy
-	case f == fJSON && it.inner != nil:
+	case it.named.field == fJSON && it.inner != nil:
 		return it.inner
 	}
 	return nil
 }
 
-func (it *Item) takeValue(_ []byte, at span) { it.members[len(it.members)-1].value = at }
+func (it *Item) takeValue(_ []byte, at span) {
+	it.named.value = at
+	if last := len(it.members) - 1; last >= 0 && it.members[last].goesOnWith(&it.named) {
+		it.members[last].value.end = at.end
+		return
+	}
+	it.members = append(it.members, it.named)
+	if it.named.field != callersOwn {
+		it.place[it.named.field] = int32(len(it.members))
+	}
+}
+
+// goesOnWith tells whether both are the caller's own and one piece of text.
+func (m *itemMember) goesOnWith(next *itemMember) bool {
+	return m.field == callersOwn && next.field == callersOwn && m.isCompact() && next.isCompact() &&
+		next.name.start == m.value.end+int32(len(","))
+}
+
+// isCompact tells whether there is nothing but the colon between name and value.
+func (m *itemMember) isCompact() bool { return m.value.start == m.name.end+int32(len(":")) }
 
 // get gives the value of a contract field; ok is false when it is absent or
 // null.

@@ -15,13 +15,12 @@ type openNames struct {
 	list    []openName
 }
 
-// openName is one name.
+// openName is one name. It is kept small: a body may hold millions.
 type openName struct {
-	sum       uint64 // equal names have equal sums
-	at        span   // where it was written, quotes included
-	start     int32  // of what it says
-	isDecoded bool   // which is in decoded, not in raw
-	size      int32  // and so long
+	sum     uint32 // equal names have equal sums
+	written int32  // where it was written
+	start   int32  // where what it says is: in raw, or in decoded when size is negative
+	size    int32  // how long that is, its complement for what is in decoded
 }
 
 // namesOfObject are those of one object that is open.
@@ -53,16 +52,16 @@ func (n *openNames) open() namesOfObject { return namesOfObject{first: len(n.lis
 // isNew is false when it is seen that the object has it already; close sees the
 // rest.
 func (n *openNames) add(o *namesOfObject, at span, escaped bool) (text []byte, isNew bool) {
-	name := openName{at: at, start: at.start + 1, size: at.end - at.start - 2}
+	name := openName{written: at.start, start: at.start + 1, size: at.end - at.start - 2}
 	if escaped {
 		inner := n.text(&name)
-		name.start, name.isDecoded = int32(len(n.decoded)), true
+		name.start = int32(len(n.decoded))
 		n.decoded = appendUnescaped(n.decoded, inner)
-		name.size = int32(len(n.decoded)) - name.start
+		name.size = ^(int32(len(n.decoded)) - name.start)
 	}
 	text = n.text(&name)
 	name.sum = sumOf(text)
-	bit := uint64(1) << (name.sum >> 58)
+	bit := uint64(1) << (name.sum >> 26)
 	if before := n.list[o.first:]; o.seen&bit != 0 && len(before) <= fewNames {
 		for i := range before {
 			if before[i].sum == name.sum && bytes.Equal(n.text(&before[i]), text) {
@@ -91,7 +90,7 @@ func (n *openNames) close(o *namesOfObject) int {
 	})
 	for i := 1; i < len(names); i++ {
 		if names[i-1].sum == names[i].sum && n.compare(&names[i-1], &names[i]) == 0 {
-			return int(max(names[i-1].at.start, names[i].at.start))
+			return int(max(names[i-1].written, names[i].written))
 		}
 	}
 	return -1
@@ -100,15 +99,15 @@ func (n *openNames) close(o *namesOfObject) int {
 func (n *openNames) compare(a, b *openName) int { return bytes.Compare(n.text(a), n.text(b)) }
 
 func (n *openNames) text(name *openName) []byte {
-	if name.isDecoded {
-		return n.decoded[name.start : name.start+name.size]
+	if name.size < 0 {
+		return n.decoded[name.start : name.start+^name.size]
 	}
 	return n.raw[name.start : name.start+name.size]
 }
 
 // sumOf tells most names apart by their length and both ends. Names that a
 // sender makes share it cost a comparison more, and no more than that.
-func sumOf(name []byte) uint64 {
+func sumOf(name []byte) uint32 {
 	const odd = 0x9e3779b97f4a7c15 // spreads a difference over all bits
 	var first, last uint64
 	if n := len(name); n >= 8 {
@@ -118,5 +117,5 @@ func sumOf(name []byte) uint64 {
 			first = first<<8 | uint64(c)
 		}
 	}
-	return ((first*odd ^ last) + uint64(len(name))) * odd
+	return uint32(((first*odd ^ last) + uint64(len(name))) * odd >> 32)
 }
