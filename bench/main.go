@@ -100,22 +100,23 @@ func prepare() error {
 }
 
 // servers are all that are measured.
-type servers struct{ planner, echo, fastify, express *server }
+type servers struct{ planner, echo, fastify, logging, express *server }
 
 func startServers() (*servers, error) {
 	s := new(servers)
-	var errs [4]error
+	var errs [5]error
 	s.planner, errs[0] = startServer("planner", plannerBinary)
 	s.echo, errs[1] = startServer("echo", filepath.Join(scratch, "echo"))
 	s.fastify, errs[2] = startServer("fastify", "node", "bench/javascript/fastify.js")
-	s.express, errs[3] = startServer("express", "node", "bench/javascript/express.js")
+	s.logging, errs[3] = startServer("fastify with its log", "node", "bench/javascript/fastify.js", "log")
+	s.express, errs[4] = startServer("express", "node", "bench/javascript/express.js")
 	return s, errors.Join(errs[:]...)
 }
 
 const plannerBinary = "bin/retry-planner"
 
 func (s *servers) stop() {
-	for _, one := range []*server{s.planner, s.echo, s.fastify, s.express} {
+	for _, one := range []*server{s.planner, s.echo, s.fastify, s.logging, s.express} {
 		if one != nil {
 			one.stop()
 		}
@@ -128,7 +129,7 @@ func (s *servers) sameAnswers() error {
 	if err != nil {
 		return err
 	}
-	for _, other := range []*server{s.fastify, s.express} {
+	for _, other := range []*server{s.fastify, s.logging, s.express} {
 		got, err := other.answer("/v1/plan", []byte(item))
 		if err != nil {
 			return err
@@ -157,11 +158,9 @@ func connectionsFor(body []byte) int {
 
 func (s *servers) subjects() ([]*subject, error) {
 	one := []byte(item)
-	subjects := []*subject{
-		{name: "echo", server: s.echo, path: "/", body: one, items: 1},
-		{name: "plan", server: s.planner, path: "/v1/plan", body: one, items: 1},
-		{name: "fastify", server: s.fastify, path: "/v1/plan", body: one, items: 1},
-		{name: "express", server: s.express, path: "/v1/plan", body: one, items: 1},
+	subjects := []*subject{{name: "echo", server: s.echo, path: "/", body: one, items: 1}}
+	for _, planning := range []*server{s.planner, s.fastify, s.logging, s.express} {
+		subjects = append(subjects, &subject{name: planning.name, server: planning, path: "/v1/plan", body: one, items: 1})
 	}
 	for _, items := range []int{1, 100, 1000, 10000} {
 		subjects = append(subjects, &subject{name: fmt.Sprintf("batch of %d", items), server: s.planner,

@@ -30,12 +30,12 @@ func (p *panel) add(label string, value float64) {
 // the cost grows linearly.
 func (r *result) draw(file string) error {
 	calls := &panel{title: "one item: calls a second on one CPU"}
-	for _, name := range []string{"echo", "plan", "fastify", "express"} {
-		calls.add(name, r.subject(name).median().perSecond)
+	for _, row := range services {
+		calls.add(row[0], r.subject(row[0]).median().perSecond)
 	}
 	items := &panel{title: "batches: CPU time for each item, µs"}
 	bodies := &panel{title: "bodies: CPU time for each kB, µs"}
-	for _, s := range r.subjects[4:] {
+	for _, s := range r.subjects[len(services):] {
 		cpu := float64(s.median().cpu) / float64(time.Microsecond)
 		if s.path == "/v1/plan/batch" {
 			items.add(s.name, cpu/float64(s.items))

@@ -26,20 +26,26 @@ func (r *result) subject(name string) *subject {
 	return nil
 }
 
+// services are the subjects that answer one usual item, with their titles.
+var services = [][2]string{
+	{"planner", "`POST /v1/plan`"}, {"echo", "bare net/http echo"}, {"fastify", "the plan in Fastify"},
+	{"fastify with its log", "the plan in Fastify, `logger: true`"}, {"express", "the plan in Express"},
+}
+
 // text is the result as Markdown.
 func (r *result) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; %s; each service on one CPU, wrk on another; medians of %d runs of %d s.\n\n", machine(), versions(), r.rounds, r.seconds)
 	echo, fastify := r.subject("echo"), r.subject("fastify")
 	b.WriteString("| one item, 400 bytes | calls/s | to the echo | to Fastify | CPU a call | p50 | p99 |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, row := range [][2]string{{"plan", "`POST /v1/plan`"}, {"echo", "bare net/http echo"}, {"fastify", "the plan in Fastify"}, {"express", "the plan in Express"}} {
+	for _, row := range services {
 		s := r.subject(row[0])
 		m := s.median()
 		fmt.Fprintf(&b, "| %s | %.0f | %.2f | %.2f | %s | %s | %s |\n", row[1], m.perSecond, s.ratioTo(echo, callsPerSecond),
 			s.ratioTo(fastify, callsPerSecond), short(m.cpu), short(m.p50), short(m.p99))
 	}
 	b.WriteString("\n| the cost grows with the size | items/s | MB/s | CPU a call | CPU an item |\n|---|--:|--:|--:|--:|\n")
-	for _, s := range r.subjects[4:] {
+	for _, s := range r.subjects[len(services):] {
 		m := s.median()
 		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %s | %s |\n", s.name, m.perSecond*float64(s.items), m.perSecond*float64(len(s.body))/1e6,
 			short(m.cpu), short(m.cpu/time.Duration(s.items)))
