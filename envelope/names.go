@@ -25,8 +25,9 @@ type openName struct {
 
 // namesOfObject are those of one object that is open.
 type namesOfObject struct {
-	first int    // index of the first one in the list
-	seen  uint64 // a bit for each: one whose bit is not there is a new one
+	first   int    // index of the first one in the list
+	decoded int    // what was decoded before
+	seen    uint64 // a bit for each: one whose bit is not there is a new one
 }
 
 // fewNames is up to how many names of an object each new one is compared with
@@ -46,7 +47,9 @@ func (n *openNames) release() {
 }
 
 // open begins an object.
-func (n *openNames) open() namesOfObject { return namesOfObject{first: len(n.list)} }
+func (n *openNames) open() namesOfObject {
+	return namesOfObject{first: len(n.list), decoded: len(n.decoded)}
+}
 
 // add takes the name that was written at that place and gives what it says.
 // isNew is false when it is seen that the object has it already; close sees the
@@ -77,11 +80,16 @@ func (n *openNames) add(o *namesOfObject, at span, escaped bool) (text []byte, i
 // close ends an object. It gives the offset of a name that the object has
 // twice, -1 when there is none.
 func (n *openNames) close(o *namesOfObject) int {
-	names := n.list[o.first:]
-	n.list = n.list[:o.first]
-	if len(names) <= fewNames {
-		return -1
+	at := -1
+	if names := n.list[o.first:]; len(names) > fewNames {
+		at = n.twice(names)
 	}
+	n.list, n.decoded = n.list[:o.first], n.decoded[:o.decoded]
+	return at
+}
+
+// twice sorts the names and gives the offset of one that is there twice.
+func (n *openNames) twice(names []openName) int {
 	slices.SortFunc(names, func(a, b openName) int {
 		if a.sum != b.sum {
 			return cmp.Compare(a.sum, b.sum)
