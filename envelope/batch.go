@@ -33,9 +33,10 @@ type Element struct {
 //
 // It gives a *MalformedError when raw is not one JSON array and a
 // *BatchTooLargeError past limit items. An item that is not valid is no error
-// of the batch: its element says so. When ctx ends, for example because the
-// caller has gone away, the work stops with its error.
-func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each func(*Element)) error {
+// of the batch: its element says so. The work stops with an error that each
+// gives, and with that of ctx when it ends, for example because the caller has
+// gone away.
+func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each func(*Element) error) error {
 	s := new(scanner)
 	i, err := s.start(raw)
 	if err != nil {
@@ -62,7 +63,9 @@ func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each
 		if i, err = e.decode(s, i, outer, inner, now); err != nil {
 			return err
 		}
-		each(&e)
+		if err := each(&e); err != nil {
+			return err
+		}
 		i, more, err = s.nextElement(i)
 	}
 	if err != nil {

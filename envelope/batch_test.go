@@ -15,8 +15,9 @@ import (
 // batchAnswers gives the answers to a batch as the service does.
 func batchAnswers(raw string, limit int) ([]string, error) {
 	var out []string
-	err := DecodeBatch(context.Background(), []byte(raw), limit, testNow, func(e *Element) {
+	err := DecodeBatch(context.Background(), []byte(raw), limit, testNow, func(e *Element) error {
 		out = append(out, string(e.Append(nil, appendAnswer)))
+		return nil
 	})
 	return out, err
 }
@@ -155,11 +156,23 @@ func TestBatchStopsWithItsCaller(t *testing.T) {
 	ctx, goAway := context.WithCancel(context.Background())
 	raw := "[" + strings.TrimSuffix(strings.Repeat(item()+",", 1000), ",") + "]"
 	seen := 0
-	err := DecodeBatch(ctx, []byte(raw), 1000, testNow, func(*Element) {
+	err := DecodeBatch(ctx, []byte(raw), 1000, testNow, func(*Element) error {
 		if seen++; seen == 10 {
 			goAway()
 		}
+		return nil
 	})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Less(t, seen, 100)
+}
+
+func TestBatchStopsWithAnErrorOfItsReader(t *testing.T) {
+	full := errors.New("no room for the answer")
+	seen := 0
+	err := DecodeBatch(context.Background(), []byte("["+item()+","+item()+"]"), 10, testNow, func(*Element) error {
+		seen++
+		return full
+	})
+	assert.ErrorIs(t, err, full)
+	assert.Equal(t, 1, seen)
 }

@@ -49,7 +49,10 @@ func BenchmarkDecodeBatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		out = out[:0]
-		err := DecodeBatch(context.Background(), raw, 100, testNow, func(e *Element) { out = e.Append(out, appendAnswer) })
+		err := DecodeBatch(context.Background(), raw, 100, testNow, func(e *Element) error {
+			out = e.Append(out, appendAnswer)
+			return nil
+		})
 		if err != nil {
 			b.Fatal(err)
 		}

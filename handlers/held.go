@@ -14,7 +14,7 @@ import (
 const smallBody = 16 << 10
 
 // roomWait is how long a call waits for others to make room.
-const roomWait = time.Second
+const roomWait = 5 * time.Second
 
 // held is the room for the bytes that all calls hold at once. One call at a
 // time, the first that finds none, needs none: so the largest batch always

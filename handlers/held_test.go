@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -80,8 +81,8 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // room up, and tries others beside it.
 func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	service := newTestService(func(o *Options) { o.MaxHeldBytes = 100_000; o.MaxBatchItems = 10_000 })
-	send := func(path string, body io.Reader) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(http.MethodPost, path, body)
+	send := func(ctx context.Context, path string, body io.Reader) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, body)
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		service.ServeHTTP(w, r)
@@ -93,7 +94,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 
 	body := newHalfBody(large)
 	first := make(chan int)
-	go func() { first <- send("/v1/plan/batch", body).Code }()
+	go func() { first <- send(t.Context(), "/v1/plan/batch", body).Code }()
 	<-body.halfRead
 
 	tests := map[string]struct {
@@ -108,7 +109,9 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := send(tt.path, strings.NewReader(tt.body))
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond) // room does not come
+			defer cancel()
+			w := send(ctx, tt.path, strings.NewReader(tt.body))
 			assert.Equal(t, tt.want, w.Code, w.Body.String())
 			if tt.want == http.StatusServiceUnavailable {
 				assert.NotEmpty(t, w.Header().Get("Retry-After"))
@@ -121,7 +124,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	assert.Equal(t, http.StatusOK, <-first, "the first call comes through, whatever its size")
 	for name, tt := range tests {
 		if tt.want == http.StatusServiceUnavailable {
-			assert.Equal(t, http.StatusOK, send(tt.path, strings.NewReader(tt.body)).Code, "%s, until the first call has ended", name)
+			assert.Equal(t, http.StatusOK, send(t.Context(), tt.path, strings.NewReader(tt.body)).Code, "%s, until the first call has ended", name)
 		}
 	}
 }

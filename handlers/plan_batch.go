@@ -38,9 +38,8 @@ func (s *server) planBatch(c *gin.Context) {
 	// What the answer is longer than the body is held as well.
 	share, room := s.shareOf(c), len(body.text)+smallBody
 	defer share.release()
-	ctx, stop := context.WithCancelCause(c.Request.Context())
-	defer stop(nil)
-	err = envelope.DecodeBatch(ctx, body.text, s.MaxBatchItems, s.Now(), func(e *envelope.Element) {
+	ctx := c.Request.Context()
+	err = envelope.DecodeBatch(ctx, body.text, s.MaxBatchItems, s.Now(), func(e *envelope.Element) error {
 		if !first {
 			answer.text = append(answer.text, ',')
 		}
@@ -52,17 +51,13 @@ func (s *server) planBatch(c *gin.Context) {
 			gateAnswers = s.reportToGate(reports, e.Item)
 		}
 		answer.text = e.Append(answer.text, appendAnswer)
-		if more := len(answer.text) - room; more > 0 && ctx.Err() == nil {
-			room += more + smallBody
-			if err := share.take(ctx, int64(more+smallBody)); err != nil {
-				stop(err)
-			}
+		more := len(answer.text) - room
+		if more <= 0 {
+			return nil
 		}
+		room += more + smallBody
+		return share.take(ctx, int64(more+smallBody))
 	})
-	if refusal := context.Cause(ctx); errors.Is(refusal, errBusy) {
-		refuse(c, refusal)
-		return
-	}
 	if errors.Is(err, context.Canceled) {
 		c.Abort() // nobody is there to read an answer
 		return
