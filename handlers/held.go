@@ -13,7 +13,8 @@ import (
 // MaxInFlight alone bounds, in bytes. A usual call never waits for room.
 const smallBody = 16 << 10
 
-// roomWait is how long a call waits for others to make room.
+// roomWait is how long a call waits for others to make room, all in all: its
+// time to be read goes on meanwhile.
 const roomWait = 5 * time.Second
 
 // held is the room for the bytes that all calls hold at once. One call at a
@@ -33,16 +34,20 @@ func newHeld(room int64) *held { return &held{room: room, change: make(chan stru
 type share struct {
 	of    *held
 	bytes int64
+	until time.Time // when it has waited long enough, zero when it has not waited
 }
 
-// take adds n bytes to the share. It waits for room until ctx ends, roomWait at
-// most, and gives errBusy when there is none.
+// take adds n bytes to the share. It waits for room until ctx ends, but no
+// longer than a call may wait, and gives errBusy when there is none.
 func (s *share) take(ctx context.Context, n int64) error {
 	ok, change := s.tryTake(n)
 	if ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, roomWait)
+	if s.until.IsZero() {
+		s.until = time.Now().Add(roomWait)
+	}
+	ctx, cancel := context.WithDeadline(ctx, s.until)
 	defer cancel()
 	for !ok {
 		select {

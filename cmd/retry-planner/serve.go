@@ -100,7 +100,7 @@ func newServer(s *Settings, o handlers.Options) (*http.Server, error) {
 
 // baseMemory is what the service needs besides large bodies and answers, in
 // bytes: most of it for 10 000 connections.
-const baseMemory = 96 << 20
+const baseMemory = 64 << 20
 
 // limitMemory lets the garbage collector run seldom while little memory is used,
 // since a usual call leaves next to nothing, and often before memory grows past

@@ -43,7 +43,7 @@ type Settings struct {
 	MaxBatchBytes int64         `env:"PLANNER_MAX_BATCH_BYTES" default:"33554432" help:"Largest body of a batch, bytes." validate:"gt=0"`
 	MaxBatchItems int           `env:"PLANNER_MAX_BATCH_ITEMS" default:"10000" help:"Most items of a batch." validate:"gt=0"`
 	MaxInFlight   int           `env:"PLANNER_MAX_IN_FLIGHT" default:"256" help:"Most calls at once; more are refused with 503." validate:"gt=0"`
-	MaxHeldBytes  int64         `env:"PLANNER_MAX_HELD_BYTES" default:"33554432" help:"Bytes of large bodies and answers that all calls hold at once, besides one call of any size; what finds no room within 5 s is refused with 503." validate:"gt=0"`
+	MaxHeldBytes  int64         `env:"PLANNER_MAX_HELD_BYTES" default:"16777216" help:"Bytes of large bodies and answers that all calls hold at once, besides one call of any size; what finds no room within 5 s is refused with 503." validate:"gt=0"`
 	ReadTimeout   time.Duration `env:"PLANNER_READ_TIMEOUT" default:"15s" help:"How long a caller may take to send a call; a slower one is cut off." validate:"gt=0"`
 	ShutdownGrace time.Duration `env:"PLANNER_SHUTDOWN_GRACE" default:"15s" help:"How long calls in flight may take after SIGTERM." validate:"gt=0"`
 	DrainDelay    time.Duration `env:"PLANNER_DRAIN_DELAY" default:"1s" help:"How much of that time new calls are still taken, with /readyz at 503, so that balancers look elsewhere first." validate:"gte=0,ltfield=ShutdownGrace"`
