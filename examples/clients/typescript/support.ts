@@ -1,6 +1,6 @@
 // What both clients' tests share: where the services are, an API that answers
 // by a script, and the items that lead to each decision.
-import { createServer, request } from "node:http";
+import { type ClientRequest, createServer, request } from "node:http";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -42,12 +42,20 @@ export const seconds = (n: number) => sleep(n * 1000);
 
 /** Takes the strict service's only place until released. */
 export function takeThePlace() {
-  const held = request(`${strictUrl}/v1/plan`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "Content-Length": 100, "X-API-Key": key },
-  });
-  held.on("error", () => undefined); // releasing breaks it off
-  held.flushHeaders();
+  let held: ClientRequest;
+  const take = () => {
+    held = request(`${strictUrl}/v1/plan`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "Content-Length": 100, "X-API-Key": key },
+    });
+    held.on("error", () => undefined); // releasing breaks it off
+    held.on("response", () => { // it is refused while another call has the place
+      held.destroy();
+      take();
+    });
+    held.flushHeaders();
+  };
+  take();
   return () => held.destroy();
 }
 
