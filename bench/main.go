@@ -180,33 +180,3 @@ func (s *servers) subjects() ([]*subject, error) {
 	}
 	return subjects, nil
 }
-
-// memoryPerRequest is the most memory that a planner takes beyond what it takes
-// at rest while it answers calls of 1 MB, as a multiple of the bodies in flight.
-func memoryPerRequest() (float64, error) {
-	planner, err := startServer("planner", plannerBinary)
-	if err != nil {
-		return 0, err
-	}
-	defer planner.stop()
-	small := &subject{name: "memory at rest", server: planner, path: "/v1/plan", connections: connections,
-		bodyFile: filepath.Join(scratch, "body-0.json")}
-	if err := small.measure(1); err != nil {
-		return 0, err
-	}
-	before, err := planner.peakMemory()
-	if err != nil {
-		return 0, err
-	}
-	body := bodyOf(1e6)
-	large := &subject{name: "memory", server: planner, path: "/v1/plan", connections: connections,
-		bodyFile: filepath.Join(scratch, "body-large.json")}
-	if err := os.WriteFile(large.bodyFile, body, 0o644); err != nil {
-		return 0, err
-	}
-	if err := large.measure(2); err != nil {
-		return 0, err
-	}
-	after, err := planner.peakMemory()
-	return float64(after-before) / float64(connections*len(body)), err
-}

@@ -50,7 +50,7 @@ func (r *result) text() string {
 		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %s | %s |\n", s.name, m.perSecond*float64(s.items), m.perSecond*float64(len(s.body))/1e6,
 			short(m.cpu), short(m.cpu/time.Duration(s.items)))
 	}
-	fmt.Fprintf(&b, "\nMemory for each call of 1 MB in flight: %.1f MB.\n", r.memory)
+	fmt.Fprintf(&b, "\nMemory for each call of 1 MB in flight, with its answer: %.1f MB.\n", r.memory)
 	if r.n8n != nil {
 		fmt.Fprintf(&b, "\n| 1 000 items in n8n | time | to the Code node |\n|---|--:|--:|\n")
 		for _, row := range r.n8n.rows() {
