@@ -118,12 +118,13 @@ func (n *openNames) text(name *openName) []byte {
 func sumOf(name []byte) uint32 {
 	const odd = 0x9e3779b97f4a7c15 // spreads a difference over all bits
 	var first, last uint64
-	if n := len(name); n >= 8 {
+	switch n := len(name); {
+	case n >= 8:
 		first, last = binary.LittleEndian.Uint64(name), binary.LittleEndian.Uint64(name[n-8:])
-	} else {
-		for _, c := range name {
-			first = first<<8 | uint64(c)
-		}
+	case n >= 4:
+		first, last = uint64(binary.LittleEndian.Uint32(name)), uint64(binary.LittleEndian.Uint32(name[n-4:]))
+	case n > 0:
+		first, last = uint64(name[0])<<8|uint64(name[n/2]), uint64(name[n-1])
 	}
 	return uint32(((first*odd ^ last) + uint64(len(name))) * odd >> 32)
 }
