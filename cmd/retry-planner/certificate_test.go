@@ -11,7 +11,9 @@ import (
 	"encoding/pem"
 	"io"
 	"math/big"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -128,4 +130,29 @@ func startTLS(t *testing.T) string {
 		return run(t.Context(), []string{"healthcheck", "--listen", address}, nil, io.Discard, io.Discard) == nil
 	}, 10*time.Second, 10*time.Millisecond)
 	return address
+}
+
+// A client that could speak HTTP/2, as browsers and curl can, must not be
+// promised it: the binary is built without.
+func TestTLSOffersWhatTheBinarySpeaks(t *testing.T) {
+	folder := t.TempDir()
+	writeCertificate(t, folder, 1, "cert", "key")
+	path, err := binary()
+	require.NoError(t, err)
+	address := "127.0.0.1:" + freePort(t)
+	service := exec.Command(path)
+	service.Env = append(os.Environ(), "PLANNER_LISTEN="+address,
+		"PLANNER_TLS_CERT="+filepath.Join(folder, "cert"), "PLANNER_TLS_KEY="+filepath.Join(folder, "key"))
+	require.NoError(t, service.Start())
+	t.Cleanup(func() { _ = service.Process.Kill(); _ = service.Wait() })
+
+	client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	var response *http.Response
+	require.Eventually(t, func() bool {
+		response, err = client.Get("https://" + address + "/healthz")
+		return err == nil
+	}, 10*time.Second, 20*time.Millisecond, "the last error: %v", err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	assert.Equal(t, "http/1.1", response.TLS.NegotiatedProtocol)
 }

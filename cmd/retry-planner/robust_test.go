@@ -56,6 +56,9 @@ var binary = sync.OnceValues(func() (string, error) { return buildBinary("retry-
 // binaries is the folder of what is built, "" before the first.
 var binaries string
 
+// buildTags are those of the Makefile and the Dockerfile.
+const buildTags = "nomsgpack,nethttpomithttp2"
+
 func buildBinary(name string, flags ...string) (string, error) {
 	if binaries == "" {
 		folder, err := os.MkdirTemp("", "retry-planner")
@@ -65,7 +68,7 @@ func buildBinary(name string, flags ...string) (string, error) {
 		binaries = folder
 	}
 	path := filepath.Join(binaries, name)
-	build := exec.Command("go", append(append([]string{"build", "-tags", "nomsgpack", "-o", path}, flags...), ".")...)
+	build := exec.Command("go", append(append([]string{"build", "-tags", buildTags, "-o", path}, flags...), ".")...)
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, output)
 	}

@@ -95,6 +95,9 @@ func newServer(s *Settings, o handlers.Options) (*http.Server, error) {
 		return nil, &usageError{err}
 	}
 	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
+	// The binary is built without HTTP/2, and must not offer it.
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
 	return server, nil
 }
 
