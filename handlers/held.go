@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,63 +21,51 @@ const roomWait = 5 * time.Second
 // held is the room for the bytes that all calls hold at once. One call at a
 // time, the first that finds none, needs none: so the largest batch always
 // comes through, and calls that have all come halfway do not keep each other
-// from ending.
+// from ending. The others get room in the order in which they asked.
 type held struct {
-	mu     sync.Mutex
-	room   int64 // bytes that may still be taken
-	first  *share
-	change chan struct{} // closed when a share is given back
+	mu      sync.Mutex
+	room    int64 // bytes that may still be taken
+	first   *share
+	waiters []*waiter
 }
 
-func newHeld(room int64) *held { return &held{room: room, change: make(chan struct{})} }
+func newHeld(room int64) *held { return &held{room: room} }
 
 // share is one call's part of what is held.
 type share struct {
-	of    *held
-	bytes int64
-	until time.Time // when it has waited long enough, zero when it has not waited
+	of     *held
+	bytes  int64
+	waited time.Duration
+}
+
+// waiter is a share that waits for n bytes.
+type waiter struct {
+	share *share
+	n     int64
+	ready chan struct{} // closed when it has got them
 }
 
 // take adds n bytes to the share. It waits for room until ctx ends, but no
 // longer than a call may wait, and gives errBusy when there is none.
 func (s *share) take(ctx context.Context, n int64) error {
-	ok, change := s.tryTake(n)
-	if ok {
+	w := s.of.ask(s, n)
+	if w == nil {
 		return nil
 	}
-	if s.until.IsZero() {
-		s.until = time.Now().Add(roomWait)
+	began := time.Now()
+	defer func() { s.waited += time.Since(began) }()
+	patience := time.NewTimer(roomWait - s.waited)
+	defer patience.Stop()
+	select {
+	case <-w.ready:
+		return nil
+	case <-patience.C:
+	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithDeadline(ctx, s.until)
-	defer cancel()
-	for !ok {
-		select {
-		case <-change:
-			ok, change = s.tryTake(n)
-		case <-ctx.Done():
-			return errBusy
-		}
+	if s.of.leave(w) {
+		return nil // it came at the last moment
 	}
-	return nil
-}
-
-// tryTake takes n bytes if it can. change is closed when it may be worth while
-// to try again.
-func (s *share) tryTake(n int64) (ok bool, change <-chan struct{}) {
-	h := s.of
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case h.first == s:
-	case n <= h.room:
-		h.room -= n
-		s.bytes += n
-	case h.first == nil:
-		h.first = s
-	default:
-		return false, h.change
-	}
-	return true, nil
+	return errBusy
 }
 
 // release gives the share back. It may be called again.
@@ -86,13 +75,52 @@ func (s *share) release() {
 	defer h.mu.Unlock()
 	if h.first == s {
 		h.first = nil
-	} else if s.bytes == 0 {
-		return
 	}
 	h.room += s.bytes
 	s.bytes = 0
-	close(h.change)
-	h.change = make(chan struct{})
+	for len(h.waiters) > 0 && h.give(h.waiters[0].share, h.waiters[0].n) {
+		close(h.waiters[0].ready)
+		h.waiters = h.waiters[1:]
+	}
+}
+
+// ask gives nil when the share has got the bytes, or else its place in the queue.
+func (h *held) ask(s *share, n int64) *waiter {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if (len(h.waiters) == 0 || h.first == s) && h.give(s, n) {
+		return nil
+	}
+	w := &waiter{share: s, n: n, ready: make(chan struct{})}
+	h.waiters = append(h.waiters, w)
+	return w
+}
+
+// give gives the share the bytes, if it can.
+func (h *held) give(s *share, n int64) bool {
+	switch {
+	case h.first == s:
+	case n <= h.room:
+		h.room -= n
+		s.bytes += n
+	case h.first == nil:
+		h.first = s
+	default:
+		return false
+	}
+	return true
+}
+
+// leave takes a waiter out of the queue. It tells whether it has got its bytes.
+func (h *held) leave(w *waiter) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.Index(h.waiters, w)
+	if i < 0 {
+		return true
+	}
+	h.waiters = slices.Delete(h.waiters, i, i+1)
+	return false
 }
 
 // heldBody is a body that takes its share as it arrives, since its announced
@@ -104,19 +132,24 @@ type heldBody struct {
 	refused bool
 }
 
-// Read gives errBusy once there is no room. What comes after that is not
-// counted: it is thrown away.
+// Read gives errBusy once there is no room.
 func (b *heldBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.refused {
 		return n, err
 	}
 	if refusal := b.share.take(b.ctx, 2*int64(n)); refusal != nil {
-		b.refused = true
-		b.share.release()
+		b.refuse()
 		return 0, refusal
 	}
 	return n, err
+}
+
+// refuse gives the room back. What still comes of the body is thrown away, and
+// takes none.
+func (b *heldBody) refuse() {
+	b.refused = true
+	b.share.release()
 }
 
 // holdBody makes a call count that is not small, until the call has ended.

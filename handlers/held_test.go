@@ -45,11 +45,41 @@ func TestWhoWaitsComesToBeTheFirst(t *testing.T) {
 	first, waiting := &share{of: h}, &share{of: h}
 	require.NoError(t, first.take(t.Context(), 1000))
 	require.NoError(t, waiting.take(t.Context(), 100))
-	ok, change := waiting.tryTake(1)
-	require.False(t, ok)
+	w := h.ask(waiting, 1)
+	require.NotNil(t, w)
 	first.release()
-	<-change
+	<-w.ready
 	assert.NoError(t, waiting.take(t.Context(), 1000))
+}
+
+// Room goes to those who wait in the order in which they came, and a newcomer
+// does not slip past them.
+func TestRoomIsGivenInTurn(t *testing.T) {
+	h := newHeld(100)
+	first, holder, second, third, newcomer := &share{of: h}, &share{of: h}, &share{of: h}, &share{of: h}, &share{of: h}
+	require.NoError(t, holder.take(t.Context(), 100))
+	require.NoError(t, first.take(t.Context(), 1))
+	waits := []*waiter{h.ask(second, 60), h.ask(third, 60), h.ask(newcomer, 10)}
+	has := func(n int) bool {
+		select {
+		case <-waits[n].ready:
+			return true
+		default:
+			return false
+		}
+	}
+	holder.release()
+	assert.True(t, has(0), "there is room for the second")
+	assert.False(t, has(1), "not for the third")
+	assert.False(t, has(2), "who would fit waits behind him")
+	assert.False(t, h.leave(waits[1]), "he gives up and has got nothing")
+	second.release()
+	assert.True(t, has(2))
+	assert.True(t, h.leave(waits[2]), "he has got it before he could give up")
+	newcomer.release()
+	first.release()
+	assert.EqualValues(t, 100, h.room)
+	assert.Empty(t, h.waiters)
 }
 
 // halfBody is a body whose second half waits until it may come.

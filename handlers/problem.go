@@ -142,13 +142,20 @@ const (
 	lingerTime  = time.Second
 )
 
-// linger takes in the body of a refused call that ends its connection. A
-// connection that is closed while the caller still sends is reset, and the
-// caller sees the reset instead of the refusal. net/http does as much, but only
-// for connections that are kept.
+// takenByServer is up to which length net/http takes in the body of a refused
+// call itself, unless its connection is to end.
+const takenByServer = 256 << 10
+
+// linger takes in the body of a refused call. A connection that is closed while
+// the caller still sends is reset, and the caller sees the reset instead of the
+// refusal.
 func linger(c *gin.Context) {
 	r := c.Request
-	if !r.Close || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
+	if body, ok := r.Body.(*heldBody); ok {
+		body.refuse()
+	}
+	isShort := r.ContentLength >= 0 && r.ContentLength <= takenByServer
+	if r.ContentLength == 0 || isShort && !r.Close || r.Header.Get("Expect") != "" {
 		return
 	}
 	c.Writer.Flush()
