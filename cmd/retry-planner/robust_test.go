@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -221,6 +222,19 @@ func TestARefusalArrivesThoughTheCallerStillSends(t *testing.T) {
 				require.NoError(t, errors.Join(err, response.Body.Close()))
 				assert.Equal(t, tt.want, response.StatusCode)
 			}
+			if tt.unsized {
+				return
+			}
+			// A simple client looks for the answer after its whole body, on a
+			// connection that it keeps.
+			c := p.dial(t, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: p\r\nContent-Type: %s\r\nX-API-Key: %s\r\nContent-Length: %d\r\n\r\n",
+				tt.path, tt.media, tt.key, len(body)))
+			_, err := c.Write(body)
+			require.NoError(t, err)
+			response, err := http.ReadResponse(bufio.NewReader(c), nil)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			assert.Equal(t, tt.want, response.StatusCode)
 		})
 	}
 }
