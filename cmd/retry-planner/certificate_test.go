@@ -155,4 +155,7 @@ func TestTLSOffersWhatTheBinarySpeaks(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	assert.Equal(t, http.StatusOK, response.StatusCode)
 	assert.Equal(t, "http/1.1", response.TLS.NegotiatedProtocol)
+
+	err = run(t.Context(), []string{"healthcheck", "--listen", address}, nil, io.Discard, io.Discard)
+	assert.ErrorContains(t, err, "set PLANNER_TLS_CERT", "a check that is told nothing of TLS says so")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -43,6 +44,9 @@ func (healthcheckCommand) Run(ctx context.Context, c *Settings) error {
 	}
 	if err := response.Body.Close(); err != nil {
 		return err
+	}
+	if response.StatusCode == http.StatusBadRequest && scheme == "http" {
+		return errors.New("the service does not take plain HTTP: set PLANNER_TLS_CERT and PLANNER_TLS_KEY as the service has them")
 	}
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("the service answers with status %d", response.StatusCode)
