@@ -78,7 +78,7 @@ func looseHeaders(v gjson.Result) headers {
 	var out headers
 	v.ForEach(func(name, value gjson.Result) bool {
 		out = append(out, header{name: []byte(name.Str), value: []byte(value.Raw)})
-		return true
+		return len(out) < maxHeaders
 	})
 	return out
 }

@@ -17,7 +17,15 @@ type header struct {
 // name may stand in several spellings.
 type headers []header
 
+// maxHeaders is the most headers of a response, and the most values of one, that
+// are looked at. No server takes or sends as many; a body may hold millions.
+const maxHeaders = 100_000
+
+// takeName keeps one header more than are allowed, which tells that there are.
 func (h *headers) takeName(name, _ []byte, at span) receiver {
+	if len(*h) > maxHeaders {
+		return nil
+	}
 	if len(name) < int(at.end-at.start)-2 { // it was written with escapes, and will not stay where it is
 		name = bytes.Clone(name)
 	}
@@ -33,9 +41,10 @@ func validHeaderValue(value []byte) bool {
 	if !isArray(value) {
 		return isString(value) || isNumber(value) || isNull(value)
 	}
-	valid := true
+	valid, n := true, 0
 	gjson.ParseBytes(value).ForEach(func(_, element gjson.Result) bool {
-		valid = element.Type == gjson.String || element.Type == gjson.Null
+		n++
+		valid = n <= maxHeaders && (element.Type == gjson.String || element.Type == gjson.Null)
 		return valid
 	})
 	return valid
@@ -59,15 +68,16 @@ func (h headers) values(name string) []string {
 		case isString(e.value):
 			out = append(out, string(text(e.value)))
 		case isArray(e.value):
+			n := 0
 			gjson.ParseBytes(e.value).ForEach(func(_, element gjson.Result) bool {
-				switch element.Type {
+				switch n++; element.Type {
 				case gjson.Null:
 				case gjson.String:
 					out = append(out, element.Str)
 				default:
 					out = append(out, element.Raw)
 				}
-				return true
+				return n < maxHeaders
 			})
 		default:
 			out = append(out, string(e.value))

@@ -86,9 +86,13 @@ func (it *Item) readResponse(f *faults) {
 	if value, ok := it.get(fHeaders); ok && !isObject(value) {
 		f.add("headers", "object", "must be an object of header names and values")
 	}
+	if len(it.headers) > maxHeaders {
+		f.add("headers", "max", "must have at most 100000 members")
+		return
+	}
 	for _, h := range it.headers {
 		if !validHeaderValue(h.value) {
-			f.add("headers."+shortened(string(h.name)), "header_value", "must be a string, a number or an array of strings")
+			f.add("headers."+shortened(string(h.name)), "header_value", "must be a string, a number or an array of at most 100000 strings")
 		}
 	}
 }

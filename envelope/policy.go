@@ -98,6 +98,9 @@ func knownPolicyField(name string) bool {
 	return false
 }
 
+// maxStatuses is the most entries of retry_statuses: there are no more statuses.
+const maxStatuses = 500
+
 func readStatuses(value []byte, path string, f *faults) planner.StatusSet {
 	const rule = "must be an array of HTTP statuses, each an integer from 100 to 599"
 	if !isArray(value) {
@@ -108,7 +111,7 @@ func readStatuses(value []byte, path string, f *faults) planner.StatusSet {
 	ok := true
 	gjson.ParseBytes(value).ForEach(func(_, element gjson.Result) bool {
 		status := httpStatus([]byte(element.Raw))
-		ok = status != 0
+		ok = status != 0 && len(codes) < maxStatuses
 		codes = append(codes, status)
 		return ok
 	})

@@ -79,6 +79,34 @@ func TestHeaderValuesAreChecked(t *testing.T) {
 	}
 }
 
+// A body may hold millions of headers; nobody reads them all.
+func TestMoreHeadersThanAnybodySends(t *testing.T) {
+	values := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat(`"7",`, n), ",") + "]" }
+	statuses := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("429,", n), ",") + "]" }
+	tests := []struct {
+		name, raw string
+		want      []string
+	}{
+		{"100000 headers", item(`"headers":` + objectOf(100_000, "h%d")), nil},
+		{"100001 headers", item(`"headers":` + objectOf(100_001, "h%d")), []string{"headers max"}},
+		{"200000 headers", item(`"headers":` + objectOf(200_000, "h%d")), []string{"headers max"}},
+		{"100000 values", item(`"headers":{"retry-after":` + values(100_000) + `}`), nil},
+		{"100001 values", item(`"headers":{"retry-after":` + values(100_001) + `}`), []string{"headers.retry-after header_value"}},
+		{"500 statuses", item(`"policy":{"retry_statuses":` + statuses(500) + `}`), nil},
+		{"501 statuses", item(`"policy":{"retry_statuses":` + statuses(501) + `}`), []string{"policy.retry_statuses status"}},
+		{"an error's headers are not checked", failedItem(`{"status":429,"headers":` + objectOf(200_000, "h%d") + `}`), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.want == nil {
+				verdict(t, tt.raw)
+				return
+			}
+			assert.Equal(t, tt.want, faultsOf(t, tt.raw))
+		})
+	}
+}
+
 func TestAllFaultsAtOnce(t *testing.T) {
 	got := faultsOf(t, `{"statusCode":"x","headers":{"h":true},"attempts":0,"base":-1,"exp_cap":"","elapsed_wait":-1,
 		"method":5,"idempotency_key":"","task_id":1,
