@@ -8,10 +8,17 @@ type member struct {
 	value   []byte
 }
 
-// members takes the members of an object.
+// members takes the members of an object of which few names are known.
 type members []member
 
+// maxMembers is the most that are kept: an object of more has unknown ones
+// among those, which are told.
+const maxMembers = 100_000
+
 func (m *members) takeName(_, raw []byte, at span) receiver {
+	if len(*m) > maxMembers {
+		return nil
+	}
 	*m = append(*m, member{rawName: at.of(raw)})
 	return nil
 }

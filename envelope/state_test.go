@@ -94,6 +94,7 @@ func TestMoreHeadersThanAnybodySends(t *testing.T) {
 		{"100001 values", item(`"headers":{"retry-after":` + values(100_001) + `}`), []string{"headers.retry-after header_value"}},
 		{"500 statuses", item(`"policy":{"retry_statuses":` + statuses(500) + `}`), nil},
 		{"501 statuses", item(`"policy":{"retry_statuses":` + statuses(501) + `}`), []string{"policy.retry_statuses status"}},
+		{"200000 policy fields", item(`"policy":` + objectOf(200_000, "p%d")), faultsOf(t, item(`"policy":`+objectOf(maxFaults, "p%d")))},
 		{"an error's headers are not checked", failedItem(`{"status":429,"headers":` + objectOf(200_000, "h%d") + `}`), nil},
 	}
 	for _, tt := range tests {
