@@ -23,7 +23,7 @@ func (t *n8nTimes) rows() []n8nRow {
 
 // insideN8n runs the benchmark of the workflow tests, which have a real n8n.
 func insideN8n() (*n8nTimes, error) {
-	cmd := exec.Command("go", "test", "-tags", "e2e", "-run", "^$", "-bench", "ThousandItems", "-benchtime", "5x", "./n8n-workflows/e2e")
+	cmd := exec.Command("go", "test", "-tags", "e2e", "-run", "^$", "-bench", "ThousandItems", "-benchtime", "15x", "./n8n-workflows/e2e")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
