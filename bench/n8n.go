@@ -18,7 +18,7 @@ type n8nRow struct {
 }
 
 func (t *n8nTimes) rows() []n8nRow {
-	return []n8nRow{{"Code node", t.code}, {"HTTP Request, one call an item", t.single}, {"HTTP Request, one batch call", t.batch}}
+	return []n8nRow{{"Code node", t.code}, {"one call an item", t.single}, {"one batch call", t.batch}}
 }
 
 // insideN8n runs the benchmark of the workflow tests, which have a real n8n.

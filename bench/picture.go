@@ -64,6 +64,8 @@ func drawPanels(file string, panels []*panel) error {
 		o.Title = charts.TitleOption{Text: p.title, Offset: charts.OffsetLeft, FontStyle: charts.FontStyle{FontSize: 12}}
 		o.Legend.Show = charts.Ptr(false)
 		o.CategoryAxis.Labels = p.labels
+		o.CategoryAxis.LabelCount = len(p.labels)
+		o.CategoryAxis.LabelFontStyle = charts.FontStyle{FontSize: 9}
 		o.ValueAxis[0].Min = charts.Ptr(0.0)
 		o.ValueAxis[0].LabelCount = 4
 		o.SeriesList[0].Label.Show = charts.Ptr(true)
