@@ -43,7 +43,7 @@ func DecodeBatch(ctx context.Context, raw []byte, limit int, now time.Time, each
 		return err
 	}
 	if raw[i] != '[' {
-		if _, err := s.value(i); err != nil {
+		if _, err := s.value(i, nil); err != nil {
 			return err
 		}
 		return &MalformedError{Problem: "the body is not a JSON array; send the items as one array", Offset: -1}

@@ -18,7 +18,7 @@ func scan(raw []byte) error {
 	s := new(scanner)
 	i, err := s.start(raw)
 	if err == nil {
-		if i, err = s.value(i); err == nil {
+		if i, err = s.value(i, nil); err == nil {
 			err = s.end(i)
 		}
 	}

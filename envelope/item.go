@@ -125,14 +125,12 @@ func (it *Item) clear() {
 	*it = Item{scan: it.scan, members: it.members[:0], headers: it.headers[:0], policy: it.policy[:0]}
 }
 
-// read takes the members of the object that begins at i in s, and steps over
-// any other value. It takes member by member: to split the whole text afterwards
-// would be a second walk through a large body.
+// read reads the value that begins at i in s and takes the members of an object.
+// It takes member by member: to split the whole text afterwards would be a
+// second walk through a large body.
 func (it *Item) read(s *scanner, i int) (end int, err error) {
-	if it.raw = s.raw; s.at(i) != '{' {
-		return s.value(i)
-	}
-	return s.object(i, it)
+	it.raw = s.raw
+	return s.value(i, it)
 }
 
 func (it *Item) takeName(name, _ []byte, at span) receiver {

@@ -51,14 +51,12 @@ func (o *Object) read(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if raw[i] != '{' {
-		if _, err := s.value(i); err != nil {
-			return err
-		}
-		return &MalformedError{Problem: "the body is not a JSON object; send the fields as one object", Offset: -1}
-	}
-	if i, err = s.object(i, &o.members); err != nil {
+	isObject := raw[i] == '{'
+	if i, err = s.value(i, &o.members); err != nil {
 		return err
+	}
+	if !isObject {
+		return &MalformedError{Problem: "the body is not a JSON object; send the fields as one object", Offset: -1}
 	}
 	return s.end(i)
 }
@@ -160,7 +158,7 @@ func elements(array []byte, each func(index int, value []byte)) error {
 	}
 	i, more, err := s.openArray(i)
 	for n := 0; more; n++ {
-		end, err := s.value(i)
+		end, err := s.value(i, nil)
 		if err != nil {
 			return err
 		}

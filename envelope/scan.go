@@ -70,13 +70,13 @@ func (s *scanner) end(i int) error {
 	return nil
 }
 
-// value reads any value.
-func (s *scanner) value(i int) (int, error) {
+// value reads any value. r takes the members of an object; nil for nobody.
+func (s *scanner) value(i int, r receiver) (int, error) {
 	switch c := s.at(i); c {
 	case '"':
 		return s.string(i)
 	case '{':
-		return s.object(i, nil)
+		return s.object(i, r)
 	case '[':
 		return s.array(i)
 	case 't':
@@ -140,12 +140,7 @@ func (s *scanner) member(i int, names *namesOfObject, r receiver) (int, error) {
 		return 0, s.unexpected(i)
 	}
 	start := s.skipBlanks(i + 1)
-	var end int
-	if s.at(start) == '{' {
-		end, err = s.object(start, inside)
-	} else {
-		end, err = s.value(start)
-	}
+	end, err := s.value(start, inside)
 	if err == nil && r != nil {
 		r.takeValue(s.raw, span{int32(start), int32(end)})
 	}
@@ -156,7 +151,7 @@ func (s *scanner) member(i int, names *namesOfObject, r receiver) (int, error) {
 func (s *scanner) array(i int) (int, error) {
 	i, more, err := s.openArray(i)
 	for more {
-		if i, err = s.value(i); err != nil {
+		if i, err = s.value(i, nil); err != nil {
 			return 0, err
 		}
 		i, more, err = s.nextElement(i)
