@@ -42,21 +42,18 @@ func (s admissionState) fields() []field { return admissionFields }
 // fateOf: a go clears the code of the wait before it, and adds none; the mark of
 // an earlier answer that was let pass does not come back.
 func (s admissionState) fateOf(f field) fate {
-	set := false
 	switch f {
 	case fDecision, fNextRequest, fWaitSeconds, fPermit:
-		set = true
-	case fErrorCode:
-		set = s.a.Verb == Wait || s.it.place[fErrorCode] != 0
-	case fElapsedWait:
-		set = s.a.Verb == Wait
-	case fGateBypassed:
-		if set = s.a.Bypassed; !set {
-			return goes
-		}
-	}
-	if set {
 		return isSet
+	case fErrorCode:
+		return isSet.when(s.a.Verb == Wait || s.it.place[fErrorCode] != 0)
+	case fElapsedWait:
+		return isSet.when(s.a.Verb == Wait)
+	case fGateBypassed:
+		if s.a.Bypassed {
+			return isSet
+		}
+		return goes
 	}
 	return stays
 }

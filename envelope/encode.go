@@ -51,25 +51,20 @@ func (s retryState) fields() []field { return retryFields }
 // fateOf: an error or a data that is in the next item is a fresh one. After a
 // failure the response that the item still carries belongs to an earlier call.
 func (s retryState) fateOf(f field) fate {
-	gone := false
 	switch f {
 	case fErrorCode, fAttempts, fLastStatus, fDecision, fNextRequest, fWaitSeconds, fElapsedWait:
 		return isSet
 	case fExplain:
-		if s.explanation != nil {
-			return isSet
-		}
+		return isSet.when(s.explanation != nil)
 	case fData, fStatusMessage, fError:
-		gone = true
-	case fStatusCode, fHeaders, fBody:
-		gone = s.it.failed
-	case fDetails:
-		gone = s.it.failed && isN8nDetails(s.it.members[s.it.place[f]-1].value.of(s.it.raw))
-	case fPermit, fGateBypassed: // of the call that has ended
-		gone = s.it.Gate != nil
-	}
-	if gone {
 		return goes
+	case fStatusCode, fHeaders, fBody:
+		return goes.when(s.it.failed)
+	case fDetails:
+		details, _ := s.it.get(fDetails)
+		return goes.when(s.it.failed && isN8nDetails(details))
+	case fPermit, fGateBypassed: // of the call that has ended
+		return goes.when(s.it.Gate != nil)
 	}
 	return stays
 }

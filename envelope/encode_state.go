@@ -20,6 +20,14 @@ const (
 	isSet      // has a new value
 )
 
+// when gives the fate where it applies; elsewhere the field stays.
+func (f fate) when(applies bool) fate {
+	if applies {
+		return f
+	}
+	return stays
+}
+
 // names are the names of the fields that answers set.
 var names = [numFields]string{
 	fErrorCode: "error_code", fAttempts: "attempts", fLastStatus: "last_status", fDecision: "decision",
