@@ -29,6 +29,7 @@ type serveCommand struct{}
 
 // Run serves until ctx ends, then answers what is in flight and gives nil.
 func (serveCommand) Run(ctx context.Context, s *Settings, to streams) error {
+	limitMemory(s.MaxHeldBytes)
 	lines := newLogWriter(to.err)
 	defer lines.close()
 	log := newLogger(lines, s.LogLevel, s.LogFormat)
@@ -75,7 +76,6 @@ func newServer(s *Settings, o handlers.Options) (*http.Server, error) {
 	}
 	o.MaxBodyBytes, o.MaxBatchBytes, o.MaxBatchItems, o.MaxInFlight = s.MaxBodyBytes, s.MaxBatchBytes, s.MaxBatchItems, s.MaxInFlight
 	o.MaxHeldBytes = s.MaxHeldBytes
-	limitMemory(s.MaxHeldBytes)
 	o.APIKeys, o.APIKeyHeader, o.Closed, o.LogTaskID = keys, s.APIKeyHeader, s.Closed, s.LogTaskID
 	o.Now, o.Draws = time.Now, randomDraws
 	server := &http.Server{
