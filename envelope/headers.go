@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/tidwall/gjson"
 )
@@ -34,6 +35,9 @@ func (h *headers) takeName(name, _ []byte, at span) receiver {
 }
 
 func (h *headers) takeValue(raw []byte, at span) { (*h)[len(*h)-1].value = at.of(raw) }
+
+// headerValueRule is what validHeaderValue asks for, in words.
+var headerValueRule = fmt.Sprintf("must be a string, a number or an array of at most %d strings", maxHeaders)
 
 // validHeaderValue tells whether a value is a string, a number or an array of
 // strings. null counts as absent, in an array too.

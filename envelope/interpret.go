@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"fmt"
 	"time"
 
 	"n8n-retry-planner/planner"
@@ -87,12 +88,12 @@ func (it *Item) readResponse(f *faults) {
 		f.add("headers", "object", "must be an object of header names and values")
 	}
 	if len(it.headers) > maxHeaders {
-		f.add("headers", "max", "must have at most 100000 members")
+		f.add("headers", "max", fmt.Sprintf("must have at most %d members", maxHeaders))
 		return
 	}
 	for _, h := range it.headers {
 		if !validHeaderValue(h.value) {
-			f.add("headers."+shortened(string(h.name)), "header_value", "must be a string, a number or an array of at most 100000 strings")
+			f.add("headers."+shortened(string(h.name)), "header_value", headerValueRule)
 		}
 	}
 }
