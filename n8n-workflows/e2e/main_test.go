@@ -18,6 +18,7 @@ import (
 // The parts that all tests share; TestMain starts and stops them.
 var (
 	theN8n     *n8n
+	theBinary  string // of the service
 	theService *service
 )
 
@@ -37,7 +38,10 @@ func runAll(m *testing.M) (code int, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 
-	if theService, err = startService(dir); err != nil {
+	if theBinary, err = buildService(dir); err != nil {
+		return 1, err
+	}
+	if theService, err = startService(theBinary, dir); err != nil {
 		return 1, err
 	}
 	defer theService.stop()

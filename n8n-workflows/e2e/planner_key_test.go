@@ -20,7 +20,7 @@ var plannerKeys = map[string]string{"leaving": "secret-of-last-year", "coming": 
 // startKeyedService starts a planner that asks for one of plannerKeys.
 func startKeyedService(t *testing.T) *service {
 	t.Helper()
-	s, err := startService(t.TempDir(),
+	s, err := startService(theBinary, t.TempDir(),
 		"PLANNER_API_KEYS="+plannerKeys["leaving"]+","+plannerKeys["coming"], "PLANNER_API_KEY_NAMES=leaving,coming")
 	require.NoError(t, err)
 	t.Cleanup(s.stop)

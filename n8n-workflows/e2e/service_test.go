@@ -16,12 +16,17 @@ type service struct {
 	url string
 }
 
-// startService builds the binary into dir, starts it with the settings on a free port and waits until it is healthy.
-func startService(dir string, settings ...string) (*service, error) {
-	binary := filepath.Join(dir, "retry-planner")
+// buildService builds the binary into dir and gives its path.
+func buildService(dir string) (binary string, err error) {
+	binary = filepath.Join(dir, "retry-planner")
 	if out, err := exec.Command("go", "build", "-o", binary, "n8n-retry-planner/cmd/retry-planner").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the service: %w: %s", err, out)
+		return "", fmt.Errorf("build the service: %w: %s", err, out)
 	}
+	return binary, nil
+}
+
+// startService starts the binary with the settings on a free port, with its log in dir, and waits until it is healthy.
+func startService(binary, dir string, settings ...string) (*service, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
